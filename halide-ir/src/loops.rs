@@ -20,6 +20,8 @@ pub struct LoopInfo {
     pub origin: Option<LoopId>,
     /// Policy for cutting it into prologue, steady state and epilogue.
     pub partition: Partition,
+    /// True if code generators are not to unroll it.
+    pub never_unroll: bool,
     /// Place of the directive that chose its kind or policy.
     pub at: Option<Location>,
     /// Funcs whose memory is allocated in its body, outside of where they are stored.

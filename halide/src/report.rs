@@ -14,6 +14,8 @@ use halide_ir::{ForKind, Program, Stmt};
 use halide_sched::lower::checks::trust::trust;
 use halide_sched::lower::regions::explain_bounds::{NotExplained, explain_bounds};
 use halide_sched::lower::{LowerOptions, Lowered, Outcome, lower, lower_to_bounded};
+#[cfg(feature = "cpu")]
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 impl Compiled {
@@ -129,6 +131,7 @@ impl Compiled {
         for (name, why) in code.refusals() {
             text += &format!("  - {name}: compiled for 128 bits, or loop by loop: {why}\n");
         }
+        text += &explain_unrolled(code.unrolled());
         if !code.large().is_empty() {
             text += "large functions\n";
         }
@@ -209,6 +212,19 @@ impl Compiled {
         }
         Ok(text)
     }
+}
+
+/// Explains what the code generator unrolled: a line for each loop and number of copies.
+#[cfg(feature = "cpu")]
+fn explain_unrolled(unrolled: &[(String, usize)]) -> String {
+    let mut lines: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+    unrolled.iter().for_each(|(name, copies)| *lines.entry((name, *copies)).or_default() += 1);
+    let mut text = String::new();
+    for ((name, copies), places) in lines {
+        let places = if places > 1 { format!(", at {places} places") } else { String::new() };
+        text += &format!("  + {name}: {copies} iterations at a time, since its instructions limit it{places}\n");
+    }
+    if text.is_empty() { text } else { format!("unrolled by the code generator\n{text}") }
 }
 
 /// The number of places where memory is given back before its allocation ends.

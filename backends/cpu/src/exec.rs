@@ -153,6 +153,10 @@ impl Executable {
     pub fn refusals(&self) -> &[(String, String)] {
         &self.0.texts.refusals
     }
+    /// Innermost loops of which several iterations follow each other in the code: the name of each, and how many do.
+    pub fn unrolled(&self) -> &[(String, usize)] {
+        &self.0.texts.unrolled
+    }
     /// The names of functions with so many instructions that their registers were assigned in one pass: they keep more
     /// values in memory than they would have to.
     pub fn large(&self) -> &[String] {

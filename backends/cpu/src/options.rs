@@ -84,6 +84,8 @@ pub(crate) struct Texts {
     pub(crate) functions: Vec<FunctionCode>,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(crate) refusals: Vec<(String, String)>,
+    /// Innermost loops that were unrolled: the name of each, and the number of copies.
+    pub(crate) unrolled: Vec<(String, usize)>,
     /// Functions with so many instructions that their registers were assigned in one pass.
     pub(crate) large: Vec<String>,
 }

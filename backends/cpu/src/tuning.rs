@@ -55,6 +55,17 @@ pub(crate) const ROWS_SEARCHED: usize = 256;
 /// Pointers from which a row is searched: those of rows further back are out of reach but for gaps. By reasoning.
 pub(crate) const POINTERS_SEARCHED: usize = 8;
 
+/// Instructions that a core starts a cycle: six on Zen 3 to 5 and on Golden Cove, by their makers' manuals.
+pub(crate) const ISSUE_WIDTH: usize = 6;
+
+/// Instructions of an unrolled loop: what four to six cycles' worth of copies take, a small part of a cache of decoded
+/// instructions. By reasoning.
+pub(crate) const UNROLLED_INSTRUCTIONS: usize = 64;
+
+/// Copies of a body in an unrolled loop: with four, a counter, a comparison and a branch cost half an instruction an
+/// iteration. By reasoning.
+pub(crate) const MOST_COPIES: usize = 4;
+
 /// Elements between lanes up to which everything from the first to the last lane is loaded and picked from: that takes
 /// one load for each element of the distance, a gather one for each lane. By reasoning.
 pub(crate) const DENSE_STRIDE: u64 = 4;

@@ -9,6 +9,8 @@ pub struct StageOptions {
     pub stream: Option<bool>,
     /// True if the schedule vouches that no result depends on races.
     pub races_allowed: bool,
+    /// True if the code generator is not to unroll its innermost loops.
+    pub never_unroll: bool,
 }
 
 impl StageOptions {
@@ -17,6 +19,7 @@ impl StageOptions {
         match verb {
             Verb::StreamStores => self.stream = Some(true),
             Verb::CacheStores => self.stream = Some(false),
+            Verb::NeverUnroll => self.never_unroll = true,
             Verb::AllowRaceConditions => self.races_allowed = true,
             _ => return false,
         }

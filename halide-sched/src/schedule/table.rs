@@ -235,6 +235,11 @@ macro_rules! with_directives {
                 /// output with several stages, one that says so decides for all.
                 "cache_stores" as "" { cache_stores; }
             }
+            Stage NeverUnroll {} {
+                /// Keeps the code generator from unrolling innermost loops of the stage, which it does where the number
+                /// of instructions limits them: for small code, or where a measurement says so.
+                "never_unroll" as "" { never_unroll; }
+            }
             Stage Monoid { identity: Identities, commutes: Commutative } {
                 /// Vouches that this update folds values into its elements by an associative operation that
                 /// `identity`, one number per tuple element, leaves as they are: so it may be done in parts

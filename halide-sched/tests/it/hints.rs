@@ -8,6 +8,7 @@ use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use std::collections::BTreeSet;
 
 const SIZES: [(i32, i32); 5] = [(1, 1), (2, 5), (7, 3), (8, 12), (13, 8)];
 
@@ -170,6 +171,22 @@ fn hints_change_nothing_and_are_explained() {
         g: not prefetching `f`, because only kernels of vectors of 256 bits and more have instructions that do
         f: not prefetching `in`, because only kernels of vectors of 256 bits and more have instructions that do"#]]
     .assert_eq(&text.join("\n"));
+}
+
+/// All loops of a stage say that they are not to be unrolled, those of what runs with it too.
+#[test]
+fn loops_stay_rolled_where_a_schedule_says_so() {
+    let p = stencil();
+    let rolled = |schedule: &str| {
+        let program = lowered_whole(&p, schedule).program;
+        program.loops.iter().filter(|l| l.never_unroll).map(|l| l.name.clone()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(rolled("f: compute_root()"), BTreeSet::new());
+    let names = |names: &[&str]| names.iter().map(|n| n.to_string()).collect::<BTreeSet<_>>();
+    assert_eq!(rolled("f: compute_root()\n g: never_unroll()"), names(&["g.x", "g.y"]));
+    let variant = "f: compute_root()\n g.specialize(g.extent(0) > 9): split(x, x, xi, 4) never_unroll()";
+    assert_eq!(rolled(variant), names(&["g.x", "g.xi", "g.y"]));
+    sweep(&p, &["f: compute_root() never_unroll() vectorize(x, 8)\n g: vectorize(x, 8) never_unroll()"], &SIZES);
 }
 
 /// An output that nothing reads is stored past the caches if it is large, unless its schedule says no.

@@ -89,7 +89,13 @@ impl Draw<'_> {
                     Verb::Prefetch { what, at, from, offset: self.one_of([1, 2, -1]), bound }
                 }
                 // By what was drawn anyway, so that seeds keep the rest of their schedules.
-                (_, Some(var), ..) if vars.first() != Some(&var) => Verb::CacheStores,
+                (_, Some(var), Some(inner), _) if vars.first() != Some(&var) => {
+                    if loops.last() == Some(&inner) {
+                        Verb::NeverUnroll
+                    } else {
+                        Verb::CacheStores
+                    }
+                }
                 _ => Verb::StreamStores,
             };
             self.propose(vec![directive(&name, verb)]);

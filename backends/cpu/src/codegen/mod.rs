@@ -143,7 +143,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         spent: AtomicU64::new(0),
     };
     let made = emit_all(&env)?;
-    let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Outlined { kernels, refusals, unrolled, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();
     let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
     let large: Vec<String> = made.iter().filter(|m| m.effort == Effort::OnePass).map(|m| m.name.clone()).collect();
@@ -163,7 +163,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         kernels: kernels.len(),
         ..CompileStats::default()
     };
-    let mut texts = Texts { refusals, large, ..Texts::default() };
+    let mut texts = Texts { refusals, unrolled, large, ..Texts::default() };
     let frames = define_all(&mut linker, compiled, kernels, options, &mut texts, &mut stats)?;
     stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
     let code = linker.finish(entry)?;

@@ -37,7 +37,8 @@ impl Func<'_> {
             return false;
         }
         let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = self.env.program.loops.get(l.id).map_or_else(|| format!("{:?}", l.id), |info| info.name.clone());
+        let name_of = |id| self.env.program.loops.get(id).map_or_else(|| format!("{id:?}"), |info| info.name.clone());
+        let name = name_of(l.id);
         let kernel = match wide::compile(self.env.program, self, l, &outlined.options) {
             Ok(kernel) => kernel,
             Err(refusal) => {
@@ -52,6 +53,7 @@ impl Func<'_> {
         let (captures, heap, words) = (kernel.captures.clone(), kernel.heap.clone(), kernel.words);
         let checks = kernel.checks.clone();
         self.outside += kernel.count as u64;
+        outlined.unrolled.extend(kernel.unrolled.iter().map(|(id, copies)| (name_of(*id), *copies)));
         outlined.kernels.push(OutlinedKernel { id, name, kernel });
         drop(outlined);
 

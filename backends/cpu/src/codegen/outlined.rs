@@ -20,6 +20,8 @@ pub(super) struct Outlined {
     pub(super) kernels: Vec<OutlinedKernel>,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(super) refusals: Vec<(String, String)>,
+    /// Innermost loops that were unrolled: the name of each, and the number of copies.
+    pub(super) unrolled: Vec<(String, usize)>,
 }
 
 /// A kernel with its symbol.
@@ -37,7 +39,8 @@ impl Outlined {
         let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
         let symbols = (0..loops).map(|i| linker.declare(&format!("kernel{i}"), true, &signature));
         let symbols = symbols.collect::<Result<_, _>>()?;
-        Ok(Outlined { symbols, options: *options, kernels: Vec::new(), refusals: Vec::new() })
+        let (kernels, refusals, unrolled) = Default::default();
+        Ok(Outlined { symbols, options: *options, kernels, refusals, unrolled })
     }
 }
 

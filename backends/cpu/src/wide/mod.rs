@@ -31,7 +31,7 @@ mod machine;
 use crate::options::CpuOptions;
 use crate::tier::Tier;
 use halide_ir::features::CpuFeature;
-use halide_ir::{For, Program};
+use halide_ir::{For, LoopId, Program};
 use interface::{Capture, Check, Claim, Refusal, Surroundings};
 
 /// A finished kernel.
@@ -55,6 +55,8 @@ pub(crate) struct Kernel {
     pub(crate) spills: u64,
     /// The number of instructions that it was made of.
     pub(crate) count: usize,
+    /// Innermost loops that were unrolled, with the numbers of copies.
+    pub(crate) unrolled: Vec<(LoopId, usize)>,
 }
 
 /// The alignment that code needs.
@@ -74,11 +76,14 @@ pub(crate) fn compile(
         }
         finished => finished?,
     };
-    let encoded = machine::finish(finished.body, options.keep_text);
+    let mut unrolled = Vec::new();
+    let encoded = machine::finish(finished.body, options.keep_text, &mut unrolled);
     // Any code can be encoded: who loses vectors by a mistake of ours is not to find out by their times.
     debug_assert!(encoded.is_ok(), "{:?}", encoded.err());
     let encoded = encoded.map_err(Refusal)?;
-    let emit::Finished { captures, words, heap, checks, count, .. } = finished;
+    let emit::Finished { captures, words, heap, checks, count, heads, .. } = finished;
+    let id_of = |head| heads.iter().find(|(block, _)| *block == head).map(|(_, id)| *id);
+    let unrolled = unrolled.into_iter().filter_map(|(head, copies)| Some((id_of(head)?, copies))).collect();
     let machine::Encoded { bytes, text, frame, spills } = encoded;
-    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, spills, count })
+    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, spills, count, unrolled })
 }

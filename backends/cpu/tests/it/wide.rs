@@ -122,6 +122,55 @@ fn stores_past_the_caches() {
     }
 }
 
+/// Short loops do several iterations at a time, and what is left over one by one; none where the loop says so.
+#[test]
+fn short_loops_are_unrolled() {
+    // Vectors of 32 bytes: a core stores two of them a cycle.
+    const LANES: i64 = 8;
+    for (count, never_unroll) in (0..14).flat_map(|n| [(n, false), (n, true)]) {
+        // A copy of rows whose sum is kept, too: registers go from one copy of the body to the next.
+        let mut p = program(&[ScalarType::I32], &[ScalarType::I32, ScalarType::I32]);
+        let sum = internal(&mut p, ScalarType::I32, halide_ir::Memory::Register);
+        let whole = dense(build::int(0), LANES as u16);
+        let kept = |at| build::load(sum, ScalarType::I32, at, None);
+        let zero = build::broadcast(build::constant(Scalar::from(0i32)), LANES as u16);
+        let extent = build::sub(extent_of(BufId(1)), build::int(LANES));
+        let chunks = build::binary(BinOp::Div, extent, build::int(LANES));
+        let rows = serial(&mut p, chunks, |i| {
+            let at = dense(build::mul(i, build::int(LANES)), LANES as u16);
+            let value = build::load(BufId(0), ScalarType::I32, at.clone(), None);
+            build::block([
+                store(BufId(1), at, value.clone()),
+                store(sum, whole.clone(), build::binary(BinOp::Add, kept(whole.clone()), value)),
+            ])
+        });
+        p.loops.iter_mut().for_each(|l| l.never_unroll = never_unroll);
+        let body = serial(&mut p, build::int(1), |_| {
+            let start = store(sum, whole.clone(), zero.clone());
+            let end = store(BufId(2), whole.clone(), kept(whole.clone()));
+            let body = build::block([start, rows.clone(), end]);
+            Stmt::Alloc { buf: sum, count: build::int(LANES), constant: Some(LANES as u64), body: Box::new(body) }
+        });
+        p.body = body;
+        let elements = (count + 1) * LANES;
+        let input: Vec<Scalar> = (0..elements).map(|i| Scalar::from(i as i32)).collect();
+        for tier in wide_tiers() {
+            let code = compiled_for(tier, &p);
+            assert_eq!(!code.unrolled().is_empty(), !never_unroll, "{tier:?}: {}", code.asm().unwrap_or_default());
+            let outputs = [(ScalarType::I32, elements as usize), (ScalarType::I32, LANES as usize)];
+            let (out, _) = run(&code, &[], &[buffer(ScalarType::I32, &input)], &outputs).unwrap();
+            for i in 0..elements {
+                let copied = Scalar::from(if i < count * LANES { i as i32 } else { 0 });
+                assert_eq!(out[0][i as usize], copied, "{tier:?}: {count} at {i}");
+            }
+            for i in 0..LANES {
+                let total: i64 = (0..count).map(|row| row * LANES + i).sum();
+                assert_eq!(out[1][i as usize], Scalar::from(total as i32), "{tier:?}: {count} in lane {i}");
+            }
+        }
+    }
+}
+
 /// Prefetches do nothing, wherever they point: in kernels, as kernels of their own, and not at all without wide
 /// vectors.
 #[test]

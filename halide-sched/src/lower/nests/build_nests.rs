@@ -278,7 +278,8 @@ fn declare_loops<'a>(
     let mut leaves: BTreeMap<StageVar, LoopId> = plan.loops.iter().zip(inherited).map(|(l, id)| (l.var, *id)).collect();
     for l in &plan.loops[inherited.len()..] {
         let name = format!("{}.{}", ctx.stage_name(func, stage), plan.vars[l.var].name);
-        let info = LoopInfo { partition: l.partition, at: l.at, ..LoopInfo::new(name) };
+        let never_unroll = plan.options.never_unroll;
+        let info = LoopInfo { partition: l.partition, never_unroll, at: l.at, ..LoopInfo::new(name) };
         let id = ctx.program.loops.push(info);
         ctx.loops.push(NestLoop { instance, others: Vec::new(), bounds: None, parent });
         leaves.insert(l.var, id);

@@ -152,7 +152,7 @@ impl Drafter<'_, '_, '_> {
             // About a stage, but not its loops: `stage_directive` and the options of the stage take them.
             Verb::Specialize(_) | Verb::SpecializeFail(_) | Verb::ComputeWith { .. } | Verb::Atomic { .. } => {}
             Verb::Prefetch { .. } | Verb::Monoid { .. } | Verb::AllowRaceConditions => {}
-            Verb::StreamStores | Verb::CacheStores => {}
+            Verb::StreamStores | Verb::CacheStores | Verb::NeverUnroll => {}
             // Of Funcs and of the graph: these do not come here.
             Verb::ComputeRoot | Verb::ComputeAt(_) | Verb::ComputeInline | Verb::StoreRoot | Verb::StoreAt(_) => {}
             Verb::HoistStorageRoot | Verb::HoistStorage(_) | Verb::ReorderStorage(_) | Verb::AlignStorage { .. } => {}

@@ -258,11 +258,12 @@ fn words_about_what_is_computed_together_and_hints() {
         .bound_storage("x", 64)
         .prefetch("in", "x", "y", 2, PrefetchBound::Clamp)
         .prefetch("in", "y", "y", 1, PrefetchBound::GuardWithIf)
-        .stream_stores();
+        .stream_stores()
+        .never_unroll();
     s.func("g").update(0).monoid([Identity::Lowest], false).monoid([1, 0], true);
     let canonical = "g: compute_with(f, y) compute_with(f.update(1), y, AlignEnd) \
         compute_with(f, x, [x, AlignStart], [y, NoAlign]) set_estimate(x, 0, 1920) \
         set_estimates([0, 1920], [-4, 1080]) bound_storage(x, 64) prefetch(in, x, y, 2, Clamp) prefetch(in, y, y, 1) \
-        stream_stores()\ng.update(0): monoid(lowest) monoid([1, 0], commutative)";
+        stream_stores() never_unroll()\ng.update(0): monoid(lowest) monoid([1, 0], commutative)";
     check(&s, &canonical.replace("prefetch(in, y, y, 1)", "prefetch(in, y, y)"), canonical);
 }

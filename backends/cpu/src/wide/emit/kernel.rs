@@ -13,7 +13,7 @@ use crate::shared::linear::{Linear, Sums};
 use crate::shared::memo::Memo;
 use crate::tuning::ONE_PASS_INSTRUCTIONS;
 use halide_ir::hash::Map;
-use halide_ir::{BufId, Expr, Program, Sym, Type};
+use halide_ir::{BufId, Expr, LoopId, Program, Sym, Type};
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -22,6 +22,8 @@ pub(super) struct Emit<'a> {
     pub(super) program: &'a Program,
     pub(super) around: &'a dyn Surroundings,
     pub(super) body: Body,
+    /// The heads of loops.
+    pub(super) heads: Vec<(BlockId, LoopId)>,
     /// The open levels, outermost first.
     pub(super) levels: Vec<Level>,
     /// The level whose block gets what is emitted.

@@ -59,7 +59,7 @@ mod tiles;
 mod value;
 
 use super::interface::{Capture, Check, Claim, Refusal, Surroundings};
-use super::machine::{Body, End, View};
+use super::machine::{BlockId, Body, End, View};
 use crate::options::CpuOptions;
 use crate::shared::linear::Sums;
 use crate::shared::memo::Memo;
@@ -67,7 +67,7 @@ use crate::tier::Tier;
 use claims::Heap;
 use halide_ir::features::CpuFeature;
 use halide_ir::hash::Map;
-use halide_ir::{For, Program};
+use halide_ir::{For, LoopId, Program};
 use iced_x86::Code;
 use kernel::{Emit, IndexScratch, Names, Polls};
 use levels::Level;
@@ -83,6 +83,8 @@ pub(super) struct Finished {
     pub(super) checks: Vec<Check>,
     /// The number of its instructions.
     pub(super) count: usize,
+    /// The heads of its loops.
+    pub(super) heads: Vec<(BlockId, LoopId)>,
 }
 
 /// Emits a loop nest as a function.
@@ -97,6 +99,7 @@ pub(super) fn nest(
         program,
         around,
         body: Body::new(widest(tier), tier == Tier::Avx512),
+        heads: Vec::new(),
         levels: vec![Level::first()],
         cursor: 0,
         memo: Memo::default(),
@@ -134,7 +137,8 @@ pub(super) fn nest(
     e.end_early();
     e.check_size()?;
     let heap = e.heap.claims();
-    Ok(Finished { body: e.body, captures: e.captures, words: e.words, heap, checks: e.checks, count: e.count })
+    let Emit { body, captures, words, checks, count, heads, .. } = e;
+    Ok(Finished { body, captures, words, heap, checks, count, heads })
 }
 
 /// The widest registers of a tier.

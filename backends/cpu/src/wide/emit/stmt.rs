@@ -136,7 +136,10 @@ impl Emit<'_> {
         }
         let min = self.scalar(&l.min)?;
         let end = build::add(l.min.clone(), l.extent.clone());
-        let end = self.scalar(&end)?;
+        let right = match build::as_int(&end).and_then(|n| i32::try_from(n).ok()) {
+            Some(n) => Right::Const(n),
+            None => Right::Reg(self.scalar(&end)?),
+        };
         let test = match extent {
             Some(_) => None,
             None => Some((Condition::Greater, self.scalar(&l.extent)?, Right::Const(0))),
@@ -159,6 +162,10 @@ impl Emit<'_> {
         let index = self.body.register(View::G64);
         let carried: Vec<_> = before.iter().map(|r| self.like(*r)).collect();
         self.body.blocks[head.0].params = std::iter::once(index).chain(carried.iter().copied()).collect();
+        self.heads.push((head, l.id));
+        if self.program.loops.get(l.id).is_some_and(|info| info.never_unroll) {
+            self.body.kept_rolled.push(head);
+        }
         self.open_loop(head, bufs.clone());
         bufs.iter().for_each(|b| self.stored(*b));
         let level = self.innermost();
@@ -172,7 +179,6 @@ impl Emit<'_> {
         let after = self.slots.values(changed);
         let last = self.close();
         let leave = self.body.block();
-        let right = Right::Reg(end);
         self.body.blocks[last.0].end =
             Some(End::Branch { condition: Condition::Less, left: next, right, yes: back, no: leave });
         let again = std::iter::once(next).chain(after.iter().copied()).collect();

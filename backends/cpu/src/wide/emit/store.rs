@@ -114,6 +114,7 @@ impl Emit<'_> {
             _ => self.general(Code::And_rm64_imm32, address, Arg::Imm(parts.view.bytes() as i64 - 1)),
         };
         self.streams = true;
+        self.body.stream_tests.push((reasons, parts.view.bytes() as i64));
         let bytes = parts.view.bytes() as i32;
         self.either(Condition::Equal, reasons, |e, streamed| {
             let code = e.code(if streamed { Op::StoreStream } else { Op::Store }, parts.view)?;

@@ -1,8 +1,10 @@
-//! Small improvements of finished code: instructions whose results nobody uses go, and a load that one instruction uses
+//! Small improvements of finished code: instructions that others have computed ([`local_values`](super::local_values))
+//! or whose results nobody uses go, and a load that one instruction uses
 //! becomes its memory operand, as do the pieces of one that [`slice_loads`] finds.
 
 use super::broadcast_loads::element_bytes;
-use super::inst::{Arg, Base, Block, Body, End, Inst, Mem, Right, View};
+use super::inst::{Arg, Base, Block, Body, Inst, Mem, View};
+use super::local_values::number_values;
 use super::slice_loads::slice_loads;
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -10,6 +12,7 @@ use regalloc2::VReg;
 /// Cleans a function up. Loads are taken for free of effects: the generator only makes such as touch nothing they must
 /// not.
 pub(super) fn clean(body: &mut Body) {
+    number_values(body);
     let uses = eliminate(body);
     for block in &mut body.blocks {
         slice_loads(block, &uses);
@@ -25,22 +28,15 @@ pub(super) fn eliminate(body: &mut Body) -> Vec<u32> {
 }
 
 /// Counts the uses of each register.
-fn count(body: &Body) -> Vec<u32> {
+pub(super) fn count(body: &Body) -> Vec<u32> {
     let mut uses = vec![0; body.registers];
     for id in &body.order {
         let block = &body.blocks[id.0];
         for inst in &block.insts {
             inst.used(&mut |v| uses[v.vreg()] += 1);
         }
-        match &block.end {
-            Some(End::Jump(_, values)) => values.iter().for_each(|v| uses[v.vreg()] += 1),
-            Some(End::Branch { left, right, .. }) => {
-                uses[left.vreg()] += 1;
-                if let Right::Reg(v) = right {
-                    uses[v.vreg()] += 1;
-                }
-            }
-            _ => {}
+        if let Some(end) = &block.end {
+            end.used(&mut |v| uses[v.vreg()] += 1);
         }
     }
     uses

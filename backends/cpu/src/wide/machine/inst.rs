@@ -168,6 +168,11 @@ pub(crate) struct Body {
     pub(crate) registers: usize,
     /// The sums around the function that registers have the values of.
     pub(crate) captured: Vec<(VReg, CapturedSum)>,
+    /// Registers that a branch compares with 0 for a non-temporal store, each with the bytes by whose multiples its
+    /// address may change without an effect on that.
+    pub(crate) stream_tests: Vec<(VReg, i64)>,
+    /// Heads of loops that are not to be unrolled.
+    pub(crate) kept_rolled: Vec<BlockId>,
     /// Constants, each aligned to its size.
     pub(crate) pool: Vec<u8>,
     /// Bytes of memory for allocations.
@@ -187,6 +192,8 @@ impl Body {
             argument: VReg::new(0, RegClass::Int),
             registers: 0,
             captured: Vec::new(),
+            stream_tests: Vec::new(),
+            kept_rolled: Vec::new(),
             pool: Vec::new(),
             frame: 0,
             widest,

@@ -15,27 +15,23 @@
 //! ```
 //! Example: `rows_beyond_the_registers_share_a_pointer` in this file.
 
-mod definitions;
 mod plan;
-mod preheader;
 mod pressure;
 mod rewrite;
 mod row;
-mod simple_loop;
-mod value;
 
 use super::allocate::registers;
+use super::definitions::Definitions;
 use super::inst::{BlockId, Body};
-use definitions::Definitions;
+use super::simple_loop::{SimpleLoop, simple_loops};
+use super::value::{Sum, Value};
 use iced_x86::Code;
-use plan::groups;
+use plan::{Group, groups};
 use pressure::Pressure;
 use regalloc2::RegClass;
 use rewrite::rewrite;
 use row::{Row, Site, as_memory};
-use simple_loop::{SimpleLoop, simple_loops};
 use std::collections::BTreeMap;
-use value::Value;
 
 /// Reduces the strength of addresses in loops that need more general registers than there are. Returns true if any
 /// changed.
@@ -63,7 +59,7 @@ fn reduce_loop(body: &mut Body, l: &SimpleLoop, definitions: &Definitions, exces
     for mut group in groups(&values) {
         if group.saved > 0
             && saved < excess as i64
-            && let Some(stride) = definitions.known_stride(&group, &rows)
+            && let Some(stride) = known_stride(definitions, &group, &rows)
         {
             group.stride = stride;
             saved += group.saved;
@@ -77,6 +73,18 @@ fn reduce_loop(body: &mut Body, l: &SimpleLoop, definitions: &Definitions, exces
         assert_eq!(after.map(|l| addresses(body, &l)), Some(before), "addresses changed");
     }
     changed
+}
+
+/// The stride of a group as a sum that can be computed: as it is, or the difference of two rows.
+fn known_stride(definitions: &Definitions, group: &Group, rows: &[Row]) -> Option<Sum> {
+    if definitions.is_computable(&group.stride) {
+        return Some(group.stride.clone());
+    }
+    let next = group.rows.windows(2).find(|pair| pair[1].1 - pair[0].1 == 1)?;
+    let [from, to] = [&rows[next[0].0], &rows[next[1].0]];
+    let mut stride = to.value.start.plus(&from.value.start, -1)?;
+    stride.constant = from.opened.start.constant.wrapping_sub(to.opened.start.constant);
+    Some(stride)
 }
 
 /// The addresses in a loop, by what they are but for constants; a `lea` counts where it has the address of memory.
@@ -202,7 +210,7 @@ mod tests {
         body.blocks[head.0].end = Some(End::Branch { condition, left: next, right, yes: latch, no: leave });
         body.blocks[latch.0].end = Some(End::Jump(head, vec![next]));
         body.blocks[leave.0].end = Some(End::Return);
-        let text = finish(body, true).unwrap().text;
+        let text = finish(body, true, &mut Vec::new()).unwrap().text;
         let lines = text
             .lines()
             .skip_while(|l| !l.contains(" shl r") && !l.contains("vmovups"))

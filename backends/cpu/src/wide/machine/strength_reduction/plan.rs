@@ -1,6 +1,6 @@
 //! Rows that share pointers: addresses of a loop that differ by multiples of one stride.
 
-use super::value::{Sum, Value};
+use super::super::value::{Sum, Value};
 use crate::tuning::{POINTERS_SEARCHED, ROWS_SEARCHED, STRIDE_MULTIPLES};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,7 +183,7 @@ fn reach(far: u64, multiples: u64) -> Option<Reach> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::inst::{Body, View};
+    use super::super::inst::{Body, View};
     use super::*;
 
     fn registers(count: usize) -> Vec<regalloc2::VReg> {

@@ -1,7 +1,7 @@
 //! General registers that a loop needs.
 
-use super::super::inst::{Body, End, Right};
-use super::simple_loop::SimpleLoop;
+use super::super::inst::Body;
+use super::super::simple_loop::SimpleLoop;
 use regalloc2::{RegClass, VReg};
 
 /// The lives of registers in a loop. The loop's instructions and ends of blocks are counted from 1.
@@ -54,15 +54,8 @@ impl Pressure {
             at += 1;
             // A parameter of the head is used wherever it is: it is not defined by an instruction.
             block.params.iter().for_each(|v| self.note(*v).1 = at);
-            match &block.end {
-                Some(End::Jump(_, values)) => values.iter().for_each(|v| self.note(*v).1 = at),
-                Some(End::Branch { left, right, .. }) => {
-                    self.note(*left).1 = at;
-                    if let Right::Reg(v) = right {
-                        self.note(*v).1 = at;
-                    }
-                }
-                Some(End::Return) | None => {}
+            if let Some(end) = &block.end {
+                end.used(&mut |v| self.note(v).1 = at);
             }
         }
         at

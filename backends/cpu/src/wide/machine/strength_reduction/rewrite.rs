@@ -1,12 +1,12 @@
 //! A loop's rows rewritten to addresses relative to the pointers that they share.
 
+use super::super::definitions::Definitions;
 use super::super::inst::{Arg, Base, BlockId, Body, End, Inst, Mem, View};
-use super::definitions::Definitions;
+use super::super::preheader::Preheader;
+use super::super::simple_loop::SimpleLoop;
+use super::super::value::Sum;
 use super::plan::{Group, Origin, Reach};
-use super::preheader::Preheader;
 use super::row::{Row, as_memory};
-use super::simple_loop::SimpleLoop;
-use super::value::Sum;
 use regalloc2::VReg;
 
 /// Rewrites the rows of groups; false if no group can be.

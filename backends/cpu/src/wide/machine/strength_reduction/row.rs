@@ -1,7 +1,7 @@
 //! Addresses in a loop that are the same but for constants.
 
 use super::super::inst::{Arg, BlockId, Mem};
-use super::value::Value;
+use super::super::value::Value;
 
 /// An address of a loop: its block, instruction and argument.
 pub(super) type Site = (BlockId, usize, usize);

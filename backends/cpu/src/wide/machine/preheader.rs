@@ -1,6 +1,6 @@
 //! Sums computed in front of a loop.
 
-use super::super::inst::{Arg, BlockId, Body, Inst, Mem, View};
+use super::inst::{Arg, BlockId, Body, Inst, Mem, View};
 use super::value::Sum;
 use iced_x86::Code;
 use regalloc2::VReg;

@@ -1,8 +1,8 @@
 //! Innermost loops with a preheader and one latch.
 
-use super::super::block_order::{reverse_postorder, successors};
-use super::super::inner_loops::innermost_ranges;
-use super::super::inst::{BlockId, Body, End};
+use super::block_order::{reverse_postorder, successors};
+use super::inner_loops::innermost_ranges;
+use super::inst::{BlockId, Body, Condition, End};
 use regalloc2::VReg;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -88,6 +88,17 @@ impl SimpleLoop {
     /// Returns true for a parameter of one of its blocks.
     pub(super) fn defines(&self, register: VReg) -> bool {
         self.defined.contains(&register)
+    }
+    /// The parameters of the head.
+    pub(super) fn params(&self) -> &[Param] {
+        &self.params
+    }
+    /// The block whose branch goes on with the next iteration where a register is less than a limit, and its end.
+    pub(super) fn test<'a>(&self, body: &'a Body) -> Option<(BlockId, &'a End)> {
+        let ends = self.blocks.iter().filter_map(|(b, _)| Some((*b, body.blocks[b.0].end.as_ref()?)));
+        let is_test =
+            |end: &End| matches!(end, End::Branch { condition: Condition::Less, yes, .. } if *yes == self.latch);
+        ends.into_iter().find(|(_, end)| is_test(end))
     }
     /// The parameter of the head that a register is.
     pub(super) fn param(&self, register: VReg) -> Option<&Param> {

@@ -1,9 +1,7 @@
 //! Sums that registers hold: the definitions of general registers, read as linear forms modulo 2^64.
 
-use super::super::block_order::reverse_postorder;
-use super::super::inst::{Arg, Base, BlockId, Body, Inst, Mem, View};
-use super::plan::Group;
-use super::row::Row;
+use super::block_order::reverse_postorder;
+use super::inst::{Arg, Base, BlockId, Body, Inst, Mem, View};
 use super::simple_loop::{Param, SimpleLoop};
 use super::value::{Sum, Value};
 use iced_x86::Code;
@@ -62,16 +60,9 @@ impl Definitions {
             None => made.plus(&Sum::of(*register), *factor),
         })
     }
-    /// The stride of a group as a sum that can be computed: as it is, or the difference of two rows.
-    pub(super) fn known_stride(&self, group: &Group, rows: &[Row]) -> Option<Sum> {
-        if group.stride.terms.iter().all(|(register, _)| register.vreg() < self.count) {
-            return Some(group.stride.clone());
-        }
-        let next = group.rows.windows(2).find(|pair| pair[1].1 - pair[0].1 == 1)?;
-        let [from, to] = [&rows[next[0].0], &rows[next[1].0]];
-        let mut stride = to.value.start.plus(&from.value.start, -1)?;
-        stride.constant = from.opened.start.constant.wrapping_sub(to.opened.start.constant);
-        Some(stride)
+    /// Returns true if a sum is of registers of the function, and so can be computed.
+    pub(super) fn is_computable(&self, sum: &Sum) -> bool {
+        sum.terms.iter().all(|(register, _)| register.vreg() < self.count)
     }
     /// A value in terms of values around the function, where they are known.
     pub(super) fn opened_value(&self, value: &Value) -> Option<Value> {
@@ -82,7 +73,7 @@ impl Definitions {
         })
     }
     /// The value of a register in each iteration of a loop.
-    fn value(&self, l: &SimpleLoop, register: VReg) -> Value {
+    pub(super) fn value(&self, l: &SimpleLoop, register: VReg) -> Value {
         self.value_by(l, register, |term| {
             let (a, b) = self.products.get(&term)?;
             let [a, b] = [a, b].map(|v| self.value_by(l, *v, |_| None));
