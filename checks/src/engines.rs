@@ -42,7 +42,7 @@ const MANY_ROUNDS: usize = 400;
 /// Runs a case on all engines. What the schedule may not do is refused; everything else that keeps values from being
 /// compared is a failure.
 pub fn check(case: &Case) -> Result<Outcome, Failure> {
-    let outcome = check_main(case.main_part())?;
+    let (outcome, _) = check_main(case.main_part())?;
     let alone = case.pipeline.externs.is_empty() || case.schedule.reassociates();
     match alone || matches!(outcome, Outcome::Refused(_)) {
         true => Ok(outcome),
@@ -121,12 +121,20 @@ fn lowered(mut case: Case, asked: Programs) -> Result<Result<Compared, Outcome>,
     Ok(Ok(Compared { case, programs, inputs, outputs, expected, rounds }))
 }
 
-/// As [`check`], of what computes the outputs: results of extern stages are inputs like others.
-fn check_main(case: Case) -> Result<Outcome, Failure> {
-    let Compared { case, programs, inputs, outputs, expected, rounds } = match lowered(case, ALL_PROGRAMS)? {
+/// As [`check`], of what computes the outputs: results of extern stages are inputs like others. Returns also whether
+/// the main variant served the run.
+pub(crate) fn check_main(case: Case) -> Result<(Outcome, bool), Failure> {
+    let compared = match lowered(case, ALL_PROGRAMS)? {
         Ok(compared) => compared,
-        Err(refused) => return Ok(refused),
+        Err(refused) => return Ok((refused, false)),
     };
+    let is_main = compared.outputs.iter().any(|(n, _)| !compared.programs[*n].0);
+    Ok((check_code(compared)?, is_main))
+}
+
+/// Compares what machine code gives with the interpreter.
+fn check_code(compared: Compared) -> Result<Outcome, Failure> {
+    let Compared { case, programs, inputs, outputs, expected, rounds } = compared;
     let finals = outputs.iter().map(|(n, got)| (&programs[*n], got)).filter(|((_, p), _)| p.stage == Stage::Final);
     let (on_device, on_host): (Vec<_>, Vec<_>) = finals.partition(|((_, p), _)| !p.kernels.is_empty());
     for ((exact, program), evaluated) in on_host {

@@ -1,0 +1,106 @@
+//! A case of each class of the largest product of tables (`coverage`): two directives of which the first has a tail, at
+//! a place, on a stage that reads at a kind of coordinate. Random draws reach a third of these; here cases are written
+//! for a class, and legality is learnt from the compiler: a class is served when one of its cases is, by the main
+//! variant. Classes that never are must be of a kind that cannot be ([`refused`]).
+
+mod algorithm;
+mod coordinates;
+mod nest;
+mod refused;
+mod schedule;
+mod tally;
+
+use crate::case::{Case, TARGET};
+use crate::coverage::{Coverage, Product};
+use crate::engines;
+use crate::failure::{Failure, Outcome, failure};
+use crate::runs::caught;
+use halide::plan;
+use halide::prelude::*;
+use halide_testing::pipelines::Random;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+pub use tally::run;
+
+/// The distance between the classes of two numbers in a row, which has no divisor in common with their number.
+const STRIDE: u64 = 14_143;
+
+/// The most cases of one class that are drawn for one number.
+const MOST_DRAWS: u64 = 200;
+
+/// Draws after which cases have only what their class asks for.
+const WITH_MORE: u64 = 12;
+
+/// The class of a number: so many numbers in a row as there are classes have each once.
+fn class(number: u64) -> Product {
+    static ALL: LazyLock<Vec<Product>> = LazyLock::new(Product::all);
+    let count = ALL.len() as u64;
+    ALL[(number % count * STRIDE % count) as usize]
+}
+
+/// One of the cases of a number, which may be illegal.
+fn case(number: u64, draw: u64) -> Case {
+    let class = class(number);
+    let mut random = Random::new(Random::new(number).bits() ^ draw);
+    let algorithm = algorithm::draw(&mut random, &class);
+    let lines = schedule::draw(&mut random, &class, &algorithm, draw >= WITH_MORE);
+    let text = lines.join("\n");
+    let schedule = text.parse::<Schedule>().unwrap_or_else(|e| panic!("{class}: no schedule: {e:?}\n{text}"));
+    let case = Case::with(algorithm.pipeline, schedule, TARGET, random);
+    Case { roomy: !number.is_multiple_of(4), ..case }
+}
+
+/// The answer for a class.
+enum Answer {
+    /// A case was served, and all engines gave the same values.
+    Served,
+    /// No case was, for these reasons.
+    Refused(BTreeSet<String>),
+}
+
+/// A case that fails, if it could be drawn.
+type Failed = (Option<Box<Case>>, Failure);
+
+/// Draws cases of the class of a number until one is served.
+fn serve(number: u64, coverage: &mut Coverage) -> Result<Answer, Failed> {
+    let class = class(number);
+    let show = std::env::var_os("HALIDE_FUZZ_SHOW").is_some();
+    let mut reasons = BTreeSet::new();
+    for draw in 0..MOST_DRAWS {
+        let case = caught(|| case(number, draw)).map_err(|f| (None, f))?;
+        match caught(|| answer(&class, &case, coverage)).and_then(|result| result) {
+            Ok(None) => {
+                if show {
+                    println!("{number}, {class}:\n{case}");
+                }
+                return Ok(Answer::Served);
+            }
+            Ok(Some(reason)) => drop(reasons.insert(reason)),
+            Err(failure) => return Err((Some(Box::new(case)), failure)),
+        }
+    }
+    Ok(Answer::Refused(reasons))
+}
+
+/// Runs a case, and counts it where it is legal. Returns the reason that it is refused, if it is.
+fn answer(class: &Product, case: &Case, coverage: &mut Coverage) -> Result<Option<String>, Failure> {
+    if let Err(errors) = plan::resolve(&case.pipeline, &case.schedule, &case.target) {
+        return Ok(Some(errors.first().map_or("no reason".into(), |e| name(&format!("{:?}", e.problem)))));
+    }
+    let mut own = Coverage::default();
+    own.add(case);
+    if !own.has(class) {
+        return Err(failure("another class", format!("the case is not of the class {class}")));
+    }
+    coverage.add(case);
+    Ok(match engines::check_main(case.clone())? {
+        (Outcome::Refused(why), _) => Some(why),
+        (_, false) => Some("exact variant only".into()),
+        (_, true) => None,
+    })
+}
+
+/// The name of a variant.
+fn name(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric()).collect()
+}
