@@ -25,7 +25,6 @@ pub(super) struct Algorithm {
 pub(super) struct Loops {
     /// As schedules name it.
     pub(super) name: String,
-    pub(super) func: &'static str,
     pub(super) vars: Vec<String>,
     /// Those of reductions.
     pub(super) rvars: Vec<String>,
@@ -36,7 +35,7 @@ impl Loops {
         let name = if number == 0 { func.to_string() } else { format!("{func}.update({})", number - 1) };
         let vars = names[..vars.len()].iter().map(|name| name.to_string()).collect();
         let rvars = rdom.map_or(Vec::new(), |r| (0..r.dims()).map(|d| r.dim(d).name()).collect());
-        Loops { name, func, vars, rvars }
+        Loops { name, vars, rvars }
     }
 }
 
@@ -126,8 +125,7 @@ fn producer(random: &mut Random, image: ImageParam, sources: &mut Vec<(String, b
     let dims = 1 + random.below(2);
     let vars: Vec<Expr> = ["u", "v"][..dims].iter().map(|name| var(name)).collect();
     let ty = random.pick(&TYPES);
-    let at: Vec<Expr> =
-        (0..image.dims()).map(|d| vars[d.min(dims - 1)] + random.between(-1, 1) as i32).collect();
+    let at: Vec<Expr> = (0..image.dims()).map(|d| vars[d.min(dims - 1)] + random.between(-1, 1) as i32).collect();
     let mut p = func("p", &vars, cast_to(ty, image.read(&at)) + cast_to(ty, vars[0] * 3));
     let is_pure = !random.one_in(5);
     if !is_pure {
@@ -216,13 +214,14 @@ impl Draw<'_> {
         let ranges: Vec<(i32, i32)> = (0..1 + self.random.below(2)).map(|_| range(self.random)).collect();
         let domain = RDom::named("r", ranges);
         let rvars: Vec<Expr> = (0..domain.dims()).map(|d| domain.dim(d).expr()).collect();
-        if self.random.one_in(5) {
-            domain.where_((rvars[0] + vars[0]).gt(self.random.between(-1, 2) as i32));
-        }
         let along = of_reduction && self.random.one_in(4);
         let (mut at, kept) = (vars.to_vec(), if along { &vars[1..] } else { vars });
         if along {
             at[0] = rvars[0];
+        }
+        if self.random.one_in(5) {
+            let sum = kept.first().map_or(rvars[0], |x| rvars[0] + *x);
+            domain.where_(sum.gt(self.random.between(-1, 2) as i32));
         }
         let scope = Scope { vars: kept.to_vec(), rvars: rvars.clone() };
         let value = self.value(&scope);

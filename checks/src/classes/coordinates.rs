@@ -78,7 +78,9 @@ pub(super) fn coordinate(random: &mut Random, part: &str, operands: &Operands, s
             let quotient = if random.one_in(2) { at / divisor } else { at % divisor };
             near(random, quotient)
         }
-        "smaller or larger one" => [clamp(at, -1, 6), min(x, 5), max(at, 1), min(x, 4) + max(x, c) - x][random.below(4)],
+        "smaller or larger one" => {
+            [clamp(at, -1, 6), min(x, 5), max(at, 1), min(x, 4) + max(x, c) - x][random.below(4)]
+        }
         "choice" => {
             let condition = random.pick(&[x.gt(c + 2), operands.flag, operands.byte(x).gt(3), (x % 2).eq(0)]);
             select(condition, at, random.pick(&[x - 1, c.expr(), -x]))

@@ -18,24 +18,32 @@ use crate::runs::caught;
 use halide::plan;
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 pub use tally::run;
 
-/// The distance between the classes of two numbers in a row, which has no divisor in common with their number.
+/// The distance between the classes of two numbers in a row, which has no divisor in common with the number of all.
 const STRIDE: u64 = 14_143;
 
 /// The most cases of one class that are drawn for one number.
 const MOST_DRAWS: u64 = 200;
 
-/// Draws after which cases have only what their class asks for.
+/// The most where the class cannot be served: each is refused.
+const FEW_DRAWS: u64 = 20;
+
+/// Draws after which every other case has only what its class asks for.
 const WITH_MORE: u64 = 12;
 
-/// The class of a number: so many numbers in a row as there are classes have each once.
+static CLASSES: LazyLock<Vec<Product>> = LazyLock::new(Product::all);
+
+/// The number of classes: so many numbers in a row have one case of each.
+fn count() -> u64 {
+    CLASSES.len() as u64
+}
+
+/// The class of a number, in an order that goes across tables.
 fn class(number: u64) -> Product {
-    static ALL: LazyLock<Vec<Product>> = LazyLock::new(Product::all);
-    let count = ALL.len() as u64;
-    ALL[(number % count * STRIDE % count) as usize]
+    CLASSES[(number % count() * STRIDE % count()) as usize]
 }
 
 /// One of the cases of a number, which may be illegal.
@@ -43,7 +51,7 @@ fn case(number: u64, draw: u64) -> Case {
     let class = class(number);
     let mut random = Random::new(Random::new(number).bits() ^ draw);
     let algorithm = algorithm::draw(&mut random, &class);
-    let lines = schedule::draw(&mut random, &class, &algorithm, draw >= WITH_MORE);
+    let lines = schedule::draw(&mut random, &class, &algorithm, draw >= WITH_MORE && draw.is_multiple_of(2));
     let text = lines.join("\n");
     let schedule = text.parse::<Schedule>().unwrap_or_else(|e| panic!("{class}: no schedule: {e:?}\n{text}"));
     let case = Case::with(algorithm.pipeline, schedule, TARGET, random);
@@ -51,11 +59,11 @@ fn case(number: u64, draw: u64) -> Case {
 }
 
 /// The answer for a class.
-enum Answer {
-    /// A case was served, and all engines gave the same values.
-    Served,
-    /// No case was, for these reasons.
-    Refused(BTreeSet<String>),
+struct Answer {
+    /// The reasons for which cases were refused, each with their number.
+    refused: BTreeMap<String, u64>,
+    /// True if a case was served, and all engines gave the same values.
+    is_served: bool,
 }
 
 /// A case that fails, if it could be drawn.
@@ -65,35 +73,36 @@ type Failed = (Option<Box<Case>>, Failure);
 fn serve(number: u64, coverage: &mut Coverage) -> Result<Answer, Failed> {
     let class = class(number);
     let show = std::env::var_os("HALIDE_FUZZ_SHOW").is_some();
-    let mut reasons = BTreeSet::new();
-    for draw in 0..MOST_DRAWS {
+    let mut refused: BTreeMap<String, u64> = BTreeMap::new();
+    let draws = if refused::kind(&class).is_some() { FEW_DRAWS } else { MOST_DRAWS };
+    for draw in 0..draws {
         let case = caught(|| case(number, draw)).map_err(|f| (None, f))?;
-        match caught(|| answer(&class, &case, coverage)).and_then(|result| result) {
+        match caught(|| answer(number, &case, coverage)).and_then(|result| result) {
             Ok(None) => {
                 if show {
                     println!("{number}, {class}:\n{case}");
                 }
-                return Ok(Answer::Served);
+                return Ok(Answer { refused, is_served: true });
             }
-            Ok(Some(reason)) => drop(reasons.insert(reason)),
+            Ok(Some(reason)) => *refused.entry(reason).or_default() += 1,
             Err(failure) => return Err((Some(Box::new(case)), failure)),
         }
     }
-    Ok(Answer::Refused(reasons))
+    Ok(Answer { refused, is_served: false })
 }
 
 /// Runs a case, and counts it where it is legal. Returns the reason that it is refused, if it is.
-fn answer(class: &Product, case: &Case, coverage: &mut Coverage) -> Result<Option<String>, Failure> {
+fn answer(number: u64, case: &Case, coverage: &mut Coverage) -> Result<Option<String>, Failure> {
     if let Err(errors) = plan::resolve(&case.pipeline, &case.schedule, &case.target) {
         return Ok(Some(errors.first().map_or("no reason".into(), |e| name(&format!("{:?}", e.problem)))));
     }
-    let mut own = Coverage::default();
+    let (mut own, class) = (Coverage::default(), class(number));
     own.add(case);
-    if !own.has(class) {
+    if !own.has(&class) {
         return Err(failure("another class", format!("the case is not of the class {class}")));
     }
     coverage.add(case);
-    Ok(match engines::check_main(case.clone())? {
+    Ok(match engines::check_in_turn(case.clone(), number)? {
         (Outcome::Refused(why), _) => Some(why),
         (_, false) => Some("exact variant only".into()),
         (_, true) => None,

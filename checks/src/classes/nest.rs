@@ -14,6 +14,7 @@ struct Loop {
     is_constant: bool,
     /// True if the last directive made it or left it a part.
     is_new: bool,
+    is_parallel: bool,
 }
 
 /// The loops of a stage, innermost first, and the lines that made them so.
@@ -32,6 +33,7 @@ impl Nest {
             is_reduction,
             is_constant: is_reduction,
             is_new: false,
+            is_parallel: false,
         };
         let loops = rvars.iter().map(|v| new(v, true)).chain(vars.iter().map(|v| new(v, false))).collect();
         Nest { stage: stage.to_string(), loops, names: 0, lines: Vec::new() }
@@ -79,11 +81,7 @@ impl Nest {
         let exact = matches!(tail, None | Some(Tail::Auto | Tail::GuardWithIf | Tail::Predicate));
         let (new, pure) = (random.one_in(2), !exact || !random.one_in(3));
         let fits = |l: &Loop| only(l) && (!pure || !l.is_reduction) && (!new || l.is_new);
-        let picks = [
-            self.places(&fits),
-            self.places(|l| only(l) && (exact || !l.is_reduction)),
-            self.places(&only),
-        ];
+        let picks = [self.places(&fits), self.places(|l| only(l) && (exact || !l.is_reduction)), self.places(&only)];
         let places = picks.into_iter().find(|places| !places.is_empty())?;
         Some(random.pick(&places))
     }
@@ -100,9 +98,9 @@ impl Nest {
     /// Puts two parts in the place of a loop.
     fn parts(&mut self, at: usize, inner: String, outer: String) {
         self.loops.iter_mut().for_each(|l| l.is_new = false);
-        let Loop { is_reduction, .. } = self.loops[at];
-        self.loops[at] = Loop { name: outer, is_reduction, is_constant: false, is_new: true };
-        self.loops.insert(at, Loop { name: inner, is_reduction, is_constant: true, is_new: true });
+        let old = self.loops[at].clone();
+        self.loops[at] = Loop { name: outer, is_constant: false, is_new: true, ..old };
+        self.loops.insert(at, Loop { name: inner, is_constant: true, is_new: true, is_parallel: false, ..old });
     }
 
     fn split(&mut self, random: &mut Random, factor: i64, tail: Tail) {
@@ -122,12 +120,28 @@ impl Nest {
         }
         let new: Vec<usize> = pairs.iter().copied().filter(|at| self.loops[*at].is_new).collect();
         let at = if new.is_empty() || random.one_in(2) { random.pick(&pairs) } else { random.pick(&new) };
+        self.fuse_with(at, at + 1);
+    }
+
+    /// Fuses two loops, of which the inner one says how the iterations of both run.
+    fn fuse_with(&mut self, inner_at: usize, outer_at: usize) {
         let fused = self.new_name();
-        let (inner, outer) = (self.loops[at].clone(), self.loops.remove(at + 1));
+        let (inner, outer) = (self.loops[inner_at].clone(), self.loops[outer_at].clone());
         self.say(&format!("fuse({}, {}, {fused})", inner.name, outer.name));
         self.loops.iter_mut().for_each(|l| l.is_new = false);
         let is_constant = inner.is_constant && outer.is_constant;
-        self.loops[at] = Loop { name: fused, is_constant, is_new: true, ..inner };
+        self.loops[inner_at] = Loop { name: fused, is_constant, is_new: true, ..inner };
+        self.loops.remove(outer_at);
+    }
+
+    /// Fuses parallel loops with others, as long as there are some, so that none runs in parallel.
+    pub(super) fn run_in_order(&mut self) {
+        while let Some(outer) = self.loops.iter().position(|l| l.is_parallel) {
+            let serial = self.places(|l| !l.is_parallel);
+            let inside = serial.iter().rev().find(|at| **at < outer);
+            let Some(inner) = inside.or(serial.first()) else { return };
+            self.fuse_with(*inner, outer);
+        }
     }
 
     fn reorder(&mut self, random: &mut Random) {
@@ -148,8 +162,11 @@ impl Nest {
         let whole = tail.is_none();
         // All iterations of a loop are copied or lanes where there is a known number of them.
         let fits = |l: &Loop| !whole || kind == "parallel" || l.is_constant;
-        let Some(at) = self.choose(random, tail, fits) else { return self.mark(random, kind, factors, Some(Tail::Auto)) };
+        let Some(at) = self.choose(random, tail, fits) else {
+            return self.mark(random, kind, factors, Some(Tail::Auto));
+        };
         let var = self.loops[at].name.clone();
+        self.loops[at].is_parallel |= kind == "parallel";
         let Some(tail) = tail else { return self.say(&format!("{kind}({var})")) };
         self.say(&format!("{kind}({var}, {}, {})", random.pick(factors), tail.word()));
         self.parts(at, format!("{var}${}", &kind[..1]), var);

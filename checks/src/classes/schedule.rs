@@ -31,7 +31,9 @@ pub(super) fn draw(random: &mut Random, class: &Product, algorithm: &Algorithm, 
         if !plain {
             let at = random.below(stage.depth());
             sites.push(format!("compute_at({})", stage.site(at)));
-            sites.extend(site.iter().filter(|(level, _)| !level.is_empty()).map(|(level, _)| format!("compute_at({level})")));
+            sites.extend(
+                site.iter().filter(|(level, _)| !level.is_empty()).map(|(level, _)| format!("compute_at({level})")),
+            );
         }
         if !(*may_be_inlined && random.one_in(3)) {
             stage.lines.push(format!("{name}: {}", sites[random.below(sites.len())]));
@@ -108,6 +110,11 @@ fn pair(random: &mut Random, class: &Product, algorithm: &Algorithm, stage: &mut
     let second = if random.one_in(2) { Some(random.pick(&Tail::ALL)) } else { None };
     let second = if plain { second.map(|_| Tail::Auto) } else { second };
     stage.word(random, class.second, second);
+    let blends = matches!(class.tail, Tail::ShiftInwardsAndBlend | Tail::RoundUpAndBlend);
+    if blends && class.first == LoopWord::Parallel {
+        // Chunks that load what others store may not run at the same time in the end.
+        return stage.run_in_order();
+    }
     if !plain && random.one_in(3) {
         let word = random.pick(&LoopWord::ALL);
         if stage.depth() > 1 || !is_several(word) {

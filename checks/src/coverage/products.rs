@@ -39,7 +39,7 @@ impl fmt::Display for Product {
 
 impl Product {
     /// Every class, in a fixed order.
-    pub fn all() -> Vec<Product> {
+    pub(crate) fn all() -> Vec<Product> {
         let mut all = Vec::new();
         for (tail, first, second) in pairs() {
             for &place in &PLACES[1..] {
@@ -55,11 +55,12 @@ impl Product {
     }
 }
 
-/// Pairs of directives of which the first may have the tail.
+/// Pairs of directives of which the first splits. Parallel chunks may blend where a later directive fuses the loop over
+/// chunks, so that it is no parallel one in the end.
 fn pairs() -> Vec<(Tail, LoopWord, LoopWord)> {
     let mut all = Vec::new();
     for tail in Tail::ALL {
-        for first in LoopWord::ALL.into_iter().filter(|first| may_have(*first, tail)) {
+        for first in LoopWord::ALL.into_iter().filter(|first| may_have(*first, Tail::Auto)) {
             all.extend(LoopWord::ALL.map(|second| (tail, first, second)));
         }
     }
