@@ -81,7 +81,7 @@ impl Nest {
         let exact = matches!(tail, None | Some(Tail::Auto | Tail::GuardWithIf | Tail::Predicate));
         let (new, pure) = (random.one_in(2), !exact || !random.one_in(3));
         let fits = |l: &Loop| only(l) && (!pure || !l.is_reduction) && (!new || l.is_new);
-        let picks = [self.places(&fits), self.places(|l| only(l) && (exact || !l.is_reduction)), self.places(&only)];
+        let picks = [self.places(fits), self.places(|l| only(l) && (exact || !l.is_reduction)), self.places(&only)];
         let places = picks.into_iter().find(|places| !places.is_empty())?;
         Some(random.pick(&places))
     }

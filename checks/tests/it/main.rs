@@ -82,8 +82,8 @@ fn families_of_pipelines() {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
-/// Every class of two directives, tail, place and kind of coordinate is served. Some at equal distances are drawn; a run
-/// over as many numbers as there are classes has them all.
+/// Every class of two directives, tail, place and kind of coordinate is served or known to be illegal. Classes at equal
+/// distances are drawn; a long run over as many numbers as there are classes has them all.
 #[test]
 fn classes_of_products() {
     classes::run(100);
