@@ -23,10 +23,10 @@ pub(super) struct Algorithm {
 
 /// A stage and its loops before any directive, innermost first.
 pub(super) struct Loops {
-    /// As schedules name it.
+    /// Its name in schedules.
     pub(super) name: String,
     pub(super) vars: Vec<String>,
-    /// Those of reductions.
+    /// The loops of its reduction domain.
     pub(super) rvars: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Source {
     }
 }
 
-/// What a stage is made of.
+/// The operands of a stage, while it is drawn.
 struct Draw<'r> {
     random: &'r mut Random,
     part: &'static str,

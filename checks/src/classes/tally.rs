@@ -1,7 +1,7 @@
 //! A run over classes: what was served, what was refused and why, and what failed.
 
 use super::refused::kind;
-use super::{Answer, class, serve};
+use super::serve::{Answer, class, count, serve};
 use crate::coverage::{Coverage, Product};
 use crate::runs::{self, Seeds, number};
 use crate::watch::Watch;
@@ -29,10 +29,10 @@ struct Tally {
 /// # Panics
 /// When a case fails, or a class is served or not against the table of kinds that cannot be.
 pub fn run(default: u64) {
-    let Seeds { first, count, long } = Seeds::of_run(default);
+    let (Seeds { first, count, long }, classes) = (Seeds::of_run(default), count());
     let (count, step) = match long {
         true => (count, number("HALIDE_FUZZ_STEP").unwrap_or(1).max(1)),
-        false => (super::count(), super::count() / default),
+        false => (classes, classes / default),
     };
     let (watch, mut coverage, begun) = (Watch::of_run(), Coverage::default(), Instant::now());
     let (mut tally, mut reports) = (Tally::default(), String::new());
