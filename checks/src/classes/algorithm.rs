@@ -199,6 +199,17 @@ impl Draw<'_> {
         }
     }
 
+    /// A term that every variable of the domain is in: one that is nowhere has no loop.
+    fn term(&mut self, scope: &Scope) -> Expr {
+        let sum = scope.rvars[1..].iter().fold(scope.rvars[0], |sum, r| sum + *r);
+        if self.random.one_in(2) {
+            return cast_to(self.ty, sum);
+        }
+        let mut at: Vec<Expr> = (0..self.source.dims()).map(|d| scope.variable(self.random, d)).collect();
+        at[0] += sum;
+        cast_to(self.ty, self.source.read(&at))
+    }
+
     /// An update of every point, of sums over a domain, or of points along it.
     fn update(&mut self, s: &mut Func, vars: &[Expr], of_reduction: bool) -> (Loops, bool) {
         let ty = self.ty;
@@ -224,7 +235,7 @@ impl Draw<'_> {
             domain.where_(sum.gt(self.random.between(-1, 2) as i32));
         }
         let scope = Scope { vars: kept.to_vec(), rvars: rvars.clone() };
-        let value = self.value(&scope);
+        let value = self.value(&scope) + self.term(&scope);
         let before = match along && self.random.one_in(2) {
             true => s.read([&[rvars[0] - 1][..], kept].concat()),
             false => s.read(&at),
