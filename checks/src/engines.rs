@@ -21,7 +21,8 @@ use halide_core::interp::{self, RunError};
 use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::shape::{BufferOf, Law, dense_strides};
-use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs};
+use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The most bytes that an allocation may have more than its elements.
@@ -123,24 +124,76 @@ fn lowered(mut case: Case, asked: Programs) -> Result<Result<Compared, Outcome>,
 
 /// As [`check`], of what computes the outputs: results of extern stages are inputs like others.
 fn check_main(case: Case) -> Result<Outcome, Failure> {
-    let Compared { case, programs, inputs, outputs, expected, rounds } = match lowered(case, ALL_PROGRAMS)? {
+    let compared = match lowered(case, ALL_PROGRAMS)? {
         Ok(compared) => compared,
         Err(refused) => return Ok(refused),
     };
-    let finals = outputs.iter().map(|(n, got)| (&programs[*n], got)).filter(|((_, p), _)| p.stage == Stage::Final);
-    let (on_device, on_host): (Vec<_>, Vec<_>) = finals.partition(|((_, p), _)| !p.kernels.is_empty());
-    for ((exact, program), evaluated) in on_host {
-        let expected = if rounds { &evaluated.outputs } else { &expected };
-        // In parts of a sum that several threads add up, the order is left open.
-        let most = if rounds { 1 } else { 2 };
-        for (tier, threads) in tiers().flat_map(|t| (1..=most).map(move |n| (t, n))) {
-            let code = halide_cpu::compile(program, &CpuOptions { tier, ..CpuOptions::default() });
-            let code = match code {
-                Ok(code) => code,
-                Err(e @ (CpuError::TooLarge { .. } | CpuError::Stack { .. })) => return Ok(beyond_budget(&e)),
-                Err(e) => return Err(failure("cpu refuses", format!("{e}\n{program}"))),
-            };
-            let got = run_code(&case, program, &code, &inputs, threads);
+    let Compared { case, programs, inputs, outputs, expected, rounds } = &compared;
+    let finals = outputs.iter().filter(|(n, _)| programs[*n].1.stage == Stage::Final);
+    let (on_device, on_host): (Vec<_>, Vec<_>) = finals.partition(|(n, _)| !programs[*n].1.kernels.is_empty());
+    for (n, evaluated) in on_host {
+        for tier in tiers() {
+            // In parts of a sum that several threads add up, the order is left open.
+            if let Some(refused) = compared.run_code(*n, evaluated, tier, if *rounds { 1..=1 } else { 1..=2 })? {
+                return Ok(refused);
+            }
+        }
+    }
+    if *rounds {
+        return Ok(Outcome::Compared);
+    }
+    let ruled = !case.pipeline.shapes.is_empty() || !case.pipeline.alignments.is_empty();
+    if (ruled || case.seed.is_multiple_of(8)) && case.target.gpu.is_none() {
+        facade::check(case, inputs, expected)?;
+    }
+    if case.target.gpu.is_none() {
+        facade::in_place(case, inputs)?;
+    }
+    if on_device.is_empty() {
+        return Ok(Outcome::Compared);
+    }
+    Ok(match device::check(case, inputs, expected)? {
+        OnDevice::Compared => Outcome::ComparedOnDevice,
+        OnDevice::Refused(why) => Outcome::Refused(why),
+    })
+}
+
+/// Checks the final programs of a case without kernels in both variants, and the main one as machine code of one family
+/// of instructions, which is another one for each number. Returns also whether the main variant served the run.
+pub(crate) fn check_in_turn(case: Case, number: u64) -> Result<(Outcome, bool), Failure> {
+    let compared = match lowered(case, FINAL)? {
+        Ok(compared) => compared,
+        Err(refused) => return Ok((refused, false)),
+    };
+    let Some((n, evaluated)) = compared.outputs.iter().find(|(n, _)| !compared.programs[*n].0) else {
+        return Ok((Outcome::Compared, false));
+    };
+    let all: Vec<Tier> = tiers().collect();
+    let tier = all[number as usize % all.len()];
+    let most = if compared.rounds { 1 } else { 2 };
+    let refused = compared.run_code(*n, evaluated, tier, 1..=most)?;
+    Ok((refused.unwrap_or(Outcome::Compared), true))
+}
+
+impl Compared {
+    /// Compares what machine code of a program gives, on several numbers of threads. Returns the refusal, if it is
+    /// refused.
+    fn run_code(
+        &self,
+        n: usize,
+        evaluated: &Ran,
+        tier: Tier,
+        threads: RangeInclusive<usize>,
+    ) -> Result<Option<Outcome>, Failure> {
+        let (exact, program) = &self.programs[n];
+        let expected = if self.rounds { &evaluated.outputs } else { &self.expected };
+        let code = match halide_cpu::compile(program, &CpuOptions { tier, ..CpuOptions::default() }) {
+            Ok(code) => code,
+            Err(e @ (CpuError::TooLarge { .. } | CpuError::Stack { .. })) => return Ok(Some(beyond_budget(&e))),
+            Err(e) => return Err(failure("cpu refuses", format!("{e}\n{program}"))),
+        };
+        for threads in threads {
+            let got = run_code(&self.case, program, &code, &self.inputs, threads);
             let got = got.map_err(|e| failure("cpu fault", format!("{tier:?}, exact {exact}: {e}\n{program}")))?;
             compare(&format!("cpu {tier:?}, exact {exact}, {threads} threads"), &got.outputs, expected)?;
             // Rows of lanes run over the end of what is allocated.
@@ -151,24 +204,8 @@ fn check_main(case: Case) -> Result<Outcome, Failure> {
                 return Err(failure("memory", text));
             }
         }
+        Ok(None)
     }
-    if rounds {
-        return Ok(Outcome::Compared);
-    }
-    let ruled = !case.pipeline.shapes.is_empty() || !case.pipeline.alignments.is_empty();
-    if (ruled || case.seed.is_multiple_of(8)) && case.target.gpu.is_none() {
-        facade::check(&case, &inputs, &expected)?;
-    }
-    if case.target.gpu.is_none() {
-        facade::in_place(&case, &inputs)?;
-    }
-    if on_device.is_empty() {
-        return Ok(Outcome::Compared);
-    }
-    Ok(match device::check(&case, &inputs, &expected)? {
-        OnDevice::Compared => Outcome::ComparedOnDevice,
-        OnDevice::Refused(why) => Outcome::Refused(why),
-    })
 }
 
 /// The values of programs, by position, and those that they should give.

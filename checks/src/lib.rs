@@ -9,6 +9,7 @@ pub mod algebra;
 pub mod budgets;
 pub mod case;
 mod class;
+pub mod classes;
 pub mod coverage;
 pub mod device;
 pub mod edges;

@@ -125,7 +125,7 @@ fn outcome(case: &Case) -> Result<Outcome, Failure> {
 }
 
 /// Returns a report with all that a person needs to find the mistake.
-fn report(seed: u64, case: Option<Case>, failure: &Failure) -> String {
+pub(crate) fn report(seed: u64, case: Option<Case>, failure: &Failure) -> String {
     let head = |text: &str| text.lines().take(60).collect::<Vec<_>>().join("\n");
     let Some(case) = case else { return format!("== seed {seed}: {}\n{}\n", failure.kind, head(&failure.text)) };
     let limit = Duration::from_secs(number("HALIDE_FUZZ_SHRINK").unwrap_or(SHRINKING));

@@ -12,6 +12,7 @@ mod products;
 use crate::case::Case;
 use class::Class;
 use halide::plan;
+pub use products::Product;
 use std::collections::BTreeMap;
 
 /// Classes by table, with how often each was drawn.
@@ -35,6 +36,11 @@ impl Coverage {
         for class in found {
             *self.counts.entry(class).or_default() += 1;
         }
+    }
+
+    /// Returns true if a case of this class was drawn.
+    pub fn has(&self, product: &Product) -> bool {
+        self.count(&product.class()) > 0
     }
 
     /// The number of cases of a class.

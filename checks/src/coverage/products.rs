@@ -8,11 +8,64 @@ use crate::case::Case;
 use halide::plan::Plan;
 use halide::schedule::Tail;
 use halide_testing::schedules::aim::LoopWord;
+use std::fmt;
 
-pub(super) const BY_PLACE: &str = "pairs with tails by place";
-pub(super) const BY_READ: &str = "pairs with tails by kind of read";
-pub(super) const TAILS: &str = "tails by place and kind of read";
-pub(super) const ALL: &str = "pairs with tails by place and kind of read";
+const BY_PLACE: &str = "pairs with tails by place";
+const BY_READ: &str = "pairs with tails by kind of read";
+const TAILS: &str = "tails by place and kind of read";
+const ALL: &str = "pairs with tails by place and kind of read";
+
+/// A class of the largest product: two directives on one stage, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Product {
+    /// The first directive.
+    pub first: LoopWord,
+    /// Its tail.
+    pub tail: Tail,
+    /// The second directive.
+    pub second: LoopWord,
+    /// The place of the stage's Func.
+    pub place: &'static str,
+    /// An operand of the coordinates that the stage reads.
+    pub part: &'static str,
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Product { first, tail, second, place, part } = self;
+        write!(f, "{first:?} {tail:?} {second:?}, {place}, {part}")
+    }
+}
+
+impl Product {
+    /// Every class, in a fixed order.
+    pub(crate) fn all() -> Vec<Product> {
+        let mut all = Vec::new();
+        for (tail, first, second) in pairs() {
+            for &place in &PLACES[1..] {
+                all.extend(PARTS.map(|part| Product { first, tail, second, place, part }));
+            }
+        }
+        all
+    }
+
+    /// The class as tables count it.
+    pub(super) fn class(&self) -> Class {
+        (ALL, self.to_string())
+    }
+}
+
+/// Pairs of directives of which the first splits. Parallel chunks may blend where a later directive fuses the loop over
+/// chunks, so that it is no parallel one in the end.
+fn pairs() -> Vec<(Tail, LoopWord, LoopWord)> {
+    let mut all = Vec::new();
+    for tail in Tail::ALL {
+        for first in LoopWord::ALL.into_iter().filter(|first| may_have(*first, Tail::Auto)) {
+            all.extend(LoopWord::ALL.map(|second| (tail, first, second)));
+        }
+    }
+    all
+}
 
 pub(super) fn classes(case: &Case, plan: &Plan, found: &mut Vec<Class>) {
     for (subject, words) in words_by_stage(case) {
@@ -23,29 +76,25 @@ pub(super) fn classes(case: &Case, plan: &Plan, found: &mut Vec<Class>) {
             found.extend(parts.iter().map(|part| (TAILS, format!("{tail:?}, {place}, {part}"))));
         }
         for pair in words.windows(2) {
-            let [(a, Some(tail)), (b, _)] = pair else { continue };
-            let pair = format!("{a:?} {tail:?} {b:?}");
-            found.push((BY_PLACE, format!("{pair}, {place}")));
-            found.extend(parts.iter().map(|part| (BY_READ, format!("{pair}, {part}"))));
-            found.extend(parts.iter().map(|part| (ALL, format!("{pair}, {place}, {part}"))));
+            let [(first, Some(tail)), (second, _)] = *pair else { continue };
+            let words = format!("{first:?} {tail:?} {second:?}");
+            found.push((BY_PLACE, format!("{words}, {place}")));
+            found.extend(parts.iter().map(|part| (BY_READ, format!("{words}, {part}"))));
+            found.extend(parts.iter().map(|&part| Product { first, tail, second, place, part }.class()));
         }
     }
 }
 
 pub(super) fn listed() -> Vec<Class> {
-    let mut all = Vec::new();
-    let places = &PLACES[1..];
+    let mut all: Vec<Class> = Product::all().iter().map(Product::class).collect();
     for tail in Tail::ALL {
-        all.extend(places.iter().flat_map(|place| PARTS.map(|part| (TAILS, format!("{tail:?}, {place}, {part}")))));
-        for a in LoopWord::ALL.into_iter().filter(|a| may_have(*a, tail)) {
-            for pair in LoopWord::ALL.map(|b| format!("{a:?} {tail:?} {b:?}")) {
-                all.extend(PARTS.map(|part| (BY_READ, format!("{pair}, {part}"))));
-                for place in places {
-                    all.push((BY_PLACE, format!("{pair}, {place}")));
-                    all.extend(PARTS.map(|part| (ALL, format!("{pair}, {place}, {part}"))));
-                }
-            }
-        }
+        let of_place = |place: &&str| PARTS.map(|part| (TAILS, format!("{tail:?}, {place}, {part}")));
+        all.extend(PLACES[1..].iter().flat_map(of_place));
+    }
+    for (tail, first, second) in pairs() {
+        let words = format!("{first:?} {tail:?} {second:?}");
+        all.extend(PARTS.map(|part| (BY_READ, format!("{words}, {part}"))));
+        all.extend(PLACES[1..].iter().map(|place| (BY_PLACE, format!("{words}, {place}"))));
     }
     all
 }

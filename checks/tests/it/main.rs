@@ -7,8 +7,8 @@ use halide_checks::coverage::Coverage;
 use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, budgets, edges, externs, families, image_input, ladder, order, proofs, refusals, runs, schedules, stacks,
-    text, trust, words, work,
+    algebra, budgets, classes, edges, externs, families, image_input, ladder, order, proofs, refusals, runs, schedules,
+    stacks, text, trust, words, work,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,6 +80,13 @@ fn families_of_pipelines() {
         println!("{}", families::report(*number, kind));
     }
     assert!(failed.is_empty(), "{failed:?}");
+}
+
+/// Every class of two directives, tail, place and kind of coordinate is served or known to be illegal. Classes at equal
+/// distances are drawn; a long run over as many numbers as there are classes has them all.
+#[test]
+fn classes_of_products() {
+    classes::run(100);
 }
 
 /// Runs at the edges of what is allowed are refused if they must be, and not otherwise.
