@@ -228,6 +228,10 @@ impl Expr {
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
+    /// Returns false if nothing but one owner or one parent holds this node: a walk comes to it once.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
     /// A set of hash bits of the symbols, parameters and reads in it: expressions without a common bit have none in
     /// common.
     pub fn support(&self) -> u64 {

@@ -202,7 +202,8 @@ fn any_of(e: &Expr, test: &mut dyn FnMut(&Expr) -> bool) -> bool {
     false
 }
 
-/// Addresses of nodes; as long as they are few in a list, which costs less than a table.
+/// Addresses of shared nodes, which a walk may come to again; as long as they are few in a list, which costs less than
+/// a table.
 #[derive(Default)]
 struct Seen {
     few: SmallVec<[usize; 24]>,
@@ -212,9 +213,12 @@ struct Seen {
 }
 
 impl Seen {
-    /// Adds a node; returns true if it is new.
+    /// Adds a node of the walk; returns true if it is new.
     fn insert(&mut self, e: &Expr) -> bool {
         const FEW: usize = 24;
+        if !e.is_shared() {
+            return true;
+        }
         let id = e.id();
         if !self.many.is_empty() {
             return self.many.insert(id);

@@ -167,12 +167,15 @@ fn loads(e: &Expr) -> bool {
 
 /// `e` with names for its parts that change less often than it is evaluated.
 fn expression(cx: &mut Hoist<'_>, e: &Expr) -> Expr {
-    let e = visit::substitute(e, &|s| cx.aliases.get(&s).cloned());
-    if cx.depth() == cx.floor() {
+    let e = match cx.aliases.is_empty() {
+        true => e.clone(),
+        false => visit::substitute(e, &|s| cx.aliases.get(&s).cloned()),
+    };
+    if cx.depth() == cx.floor() || visit::is_leaf(&e) {
         return e;
     }
-    let e = regroup(cx, &e);
     let mut levels = Map::default();
+    let e = regroup(cx, &e, &mut levels);
     cx.levels_of(&e, &mut levels);
     let depth = cx.depth();
     let mut place = |e: Expr, own: usize, user: usize| {
@@ -186,11 +189,13 @@ fn expression(cx: &mut Hoist<'_>, e: &Expr) -> Expr {
     if own < depth && worth_naming(&made) { cx.name(made, own) } else { made }
 }
 
-/// `e` with its Index sums ordered by level.
-fn regroup(cx: &Hoist<'_>, e: &Expr) -> Expr {
-    let mut levels = Map::default();
+/// `e` with its Index sums ordered by level. Notes the levels that it looks at.
+fn regroup(cx: &Hoist<'_>, e: &Expr, levels: &mut Map<Expr, usize>) -> Expr {
+    if !visit::any_node(e, is_sum) {
+        return e.clone();
+    }
     let mut memo = Memo::new();
-    let mut sorted = |e: Expr| if is_sum(&e) { by_level(cx, &e, &mut levels).unwrap_or(e) } else { e };
+    let mut sorted = |e: Expr| if is_sum(&e) { by_level(cx, &e, levels).unwrap_or(e) } else { e };
     // A sum in a sum is sorted with it.
     let made = memo.rewrite(e, |n, done| visit::map_children(n, |c| if is_sum(n) { done(c) } else { sorted(done(c)) }));
     sorted(made)

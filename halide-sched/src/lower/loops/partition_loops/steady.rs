@@ -240,12 +240,16 @@ impl Search<'_> {
             return e.clone();
         }
         let mut marks: Map<Expr, Marks> = Map::default();
-        visit::fold(e, &mut marks, &mut |n, of| Marks::of(n, of));
+        if visit::any_node(e, |n| matches!(n.kind(), ExprKind::Likely(_))) {
+            visit::fold(e, &mut marks, &mut |n, of| Marks::of(n, of));
+        }
+        // Without a mark in it, no node has an entry.
+        let marks = |n: &Expr| marks.get(n).copied().unwrap_or_default();
         self.heavy = e.lanes() > 1 || branch;
         Memo::new().rewrite(e, |n, done| self.node(n, done, &marks))
     }
 
-    fn node(&mut self, n: &Expr, done: &dyn Fn(&Expr) -> Expr, marks: &Map<Expr, Marks>) -> Expr {
+    fn node(&mut self, n: &Expr, done: &dyn Fn(&Expr) -> Expr, marks: &dyn Fn(&Expr) -> Marks) -> Expr {
         match n.kind() {
             ExprKind::Sym(s) => self.values.get(s).cloned().unwrap_or_else(|| n.clone()),
             ExprKind::Likely(cond) if n.ty().is_bool() => {
@@ -258,7 +262,7 @@ impl Search<'_> {
             }
             ExprKind::Binary(op @ (BinOp::Min | BinOp::Max), a, b) if n.ty().is_index() => {
                 let (x, y) = (done(a), done(b));
-                let side = likely_side(&marks[a], &marks[b]).or_else(|| self.changing_side(&x, &y));
+                let side = likely_side(&marks(a), &marks(b)).or_else(|| self.changing_side(&x, &y));
                 let (kept, other) = match side {
                     Some(true) => (&x, &y),
                     Some(false) => (&y, &x),
@@ -272,7 +276,7 @@ impl Search<'_> {
                 }
             }
             // The lanes of a tail that are inside; of scalars, loops end where such conditions do (`loop_trimming`).
-            ExprKind::Binary(op, a, b) if op.is_comparison() && n.lanes() > 1 && marks[a].open != marks[b].open => {
+            ExprKind::Binary(op, a, b) if op.is_comparison() && n.lanes() > 1 && marks(a).open != marks(b).open => {
                 let cond = lanes::binary(*op, done(a), done(b));
                 match self.ask(&cond, Weight::Heavy) {
                     Answer::Holds => build::broadcast(build::boolean(true), n.lanes()),
@@ -281,7 +285,7 @@ impl Search<'_> {
             }
             ExprKind::Select(c, a, b) => {
                 let (cond, x, y) = (done(c), done(a), done(b));
-                let side = if marks[c].any { None } else { likely_side(&marks[a], &marks[b]) };
+                let side = if marks(c).any { None } else { likely_side(&marks(a), &marks(b)) };
                 let wanted = match side {
                     Some(true) => cond.clone(),
                     Some(false) => build::not(cond.clone()),
@@ -400,7 +404,7 @@ fn at_worst(cond: &Expr, var: Sym, low: &Expr, high: &Expr, facts: &Facts) -> Op
 }
 
 /// The marks of likely operands in an expression.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Marks {
     /// Anything at all.
     any: bool,
