@@ -1,6 +1,6 @@
 //! Ranges of a definition's variables, in its loops and outside of them. Part of `infer_bounds`.
 
-use crate::lower::nests::ctx::{Instance, Template};
+use crate::lower::nests::ctx::Template;
 use crate::lower::nests::vars::{Vars, interval};
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::region_table::computed;
@@ -28,7 +28,7 @@ impl Finder<'_> {
         let fixed = inst.leaves.iter().filter(|(_, l)| self.ctx.is_inside(scope, Scope::Body(**l))).map(|(v, _)| *v);
         let fixed: BTreeSet<_> = fixed.filter(|v| inst.is_known(*v)).collect();
         let leaf = |v| inst.leaf_within(v);
-        let not_before = |v| self.not_before_first(inst, v);
+        let not_before = |v| self.not_before_first(instance, v);
         let range = |v| {
             let (_, max) = vars.range(v, &fixed, &leaf);
             self.simple((vars.range(v, &fixed, &not_before).0, max))
@@ -49,17 +49,25 @@ impl Finder<'_> {
 
     /// The value of a leaf variable anywhere in its loop, but no less than the first of the definition's own. Where it
     /// has none, the nearest one is before that: then its range is empty, as it is outside of the loop.
-    fn not_before_first(&self, inst: &Instance<'_>, var: StageVar) -> Expr {
+    fn not_before_first(&self, instance: usize, var: StageVar) -> Expr {
+        let inst = &self.ctx.instances[instance];
         let within = inst.leaf_within(var);
-        let definition = |s, reach| self.found.definition(s, reach);
         match inst.shared.get(&var).and_then(|leaf| leaf.ends.as_ref()) {
-            Some((first, last))
-                if !BoundQuery::difference(first, last, self.facts).through(&definition).is_at_most(0) =>
-            {
-                build::max(within, first.clone())
-            }
+            Some((first, _)) if self.possibly_empty.contains(&(instance, var)) => build::max(within, first.clone()),
             _ => within,
         }
+    }
+
+    /// Returns the leaf variables of shared loops, with their instances, that are not shown to have a value. Regions
+    /// must have been found.
+    pub(super) fn find_possibly_empty(&self) -> BTreeSet<(usize, StageVar)> {
+        let definition = |s, reach| self.found.definition(s, reach);
+        let has_values = |(first, last): &(Expr, Expr)| {
+            BoundQuery::difference(first, last, self.facts).through(&definition).is_at_most(0)
+        };
+        let all = self.ctx.instances.iter().enumerate();
+        let leaves = all.flat_map(|(i, inst)| inst.shared.iter().map(move |(var, leaf)| ((i, *var), &leaf.ends)));
+        leaves.filter(|(_, ends)| ends.as_ref().is_some_and(|ends| !has_values(ends))).map(|(at, _)| at).collect()
     }
 
     /// The ranges of a definition's placeholders when all its loops run inside `scope`.

@@ -48,6 +48,7 @@ use crate::lower::regions::region_table::{
 use crate::lower::regions::rules::given_region;
 use crate::lower::regions::value_bounds::ValueBounds;
 use crate::lower::storage::bound_storage::in_room;
+use crate::plan::StageVar;
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
 use halide_solve::bounds::{Interval, interval_with_values};
@@ -57,14 +58,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Finds every bound. `facts` holds what is known of buffers, and learns the definitions; `values` bounds coordinates
 /// that are data.
 pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Facts) -> Result<Regions, Vec<LowerError>> {
+    let shares = ctx.instances.iter().any(|inst| inst.shared.values().any(|leaf| leaf.ends.is_some()));
+    let before = shares.then(|| facts.clone());
     let mut finder = Finder::new(ctx, values, facts, Regions::default());
-    let rank: BTreeMap<FuncId, usize> = ctx.plan.pipeline.order.iter().enumerate().map(|(i, &f)| (f, i)).collect();
-    finder.demanded = finder.find_demanded();
-    let mut keys: Vec<(FuncId, Scope)> = finder.demanded.iter().copied().collect();
-    let depth = |s: Scope| ctx.enclosing(s).count();
-    keys.sort_by_key(|(f, s)| (std::cmp::Reverse(depth(*s)), *s, std::cmp::Reverse(rank[f])));
-    for (func, scope) in keys {
-        finder.define(func, scope);
+    finder.define_all();
+    if let Some(before) = before {
+        let possibly_empty = finder.find_possibly_empty();
+        if !possibly_empty.is_empty() {
+            // Regions inside of loops are found before those outside, which tell what is empty.
+            *finder.facts = before;
+            finder = Finder { possibly_empty, ..Finder::new(ctx, values, finder.facts, Regions::default()) };
+            finder.define_all();
+        }
     }
     for image in ctx.plan.pipeline.images.ids() {
         finder.image(image);
@@ -155,6 +160,8 @@ pub(crate) struct Finder<'c> {
     pub(crate) decided: BTreeSet<(FuncId, usize, Scope)>,
     /// Ends of regions that were intersected with outer ones.
     pub(crate) intersected: Vec<Intersected>,
+    /// Leaf variables of shared loops that may have no value in their definition, by instance.
+    pub(crate) possibly_empty: BTreeSet<(usize, StageVar)>,
 }
 
 impl<'c> Finder<'c> {
@@ -170,11 +177,25 @@ impl<'c> Finder<'c> {
             demanded: BTreeSet::new(),
             decided: BTreeSet::new(),
             intersected: Vec::new(),
+            possibly_empty: BTreeSet::new(),
         }
     }
 }
 
 impl Finder<'_> {
+    /// Defines the bounds of all that something uses, inner scopes first.
+    fn define_all(&mut self) {
+        let ctx = self.ctx;
+        let rank: BTreeMap<FuncId, usize> = ctx.plan.pipeline.order.iter().enumerate().map(|(i, &f)| (f, i)).collect();
+        self.demanded = self.find_demanded();
+        let mut keys: Vec<(FuncId, Scope)> = self.demanded.iter().copied().collect();
+        let depth = |s: Scope| ctx.enclosing(s).count();
+        keys.sort_by_key(|(f, s)| (std::cmp::Reverse(depth(*s)), *s, std::cmp::Reverse(rank[f])));
+        for (func, scope) in keys {
+            self.define(func, scope);
+        }
+    }
+
     /// Every (Func, scope) whose bounds something uses.
     fn find_demanded(&self) -> BTreeSet<(FuncId, Scope)> {
         let ctx = self.ctx;

@@ -183,7 +183,7 @@ fn reach(far: u64, multiples: u64) -> Option<Reach> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::inst::{Body, View};
+    use super::super::super::inst::{Body, View};
     use super::*;
 
     fn registers(count: usize) -> Vec<regalloc2::VReg> {
