@@ -26,8 +26,15 @@ pub(super) fn empties(random: &mut Random) -> Drawn {
         if random.one_in(3) {
             sum += part.read([x, y]);
         } else {
-            let mut span = |most: i64| (random.between(-3, 3) as i32, random.between(0, most) as i32);
-            let r = RDom::named(&format!("r{name}"), [span(2), span(1)]);
+            // Where the run tells that there are none, their code is there.
+            let mut span = |dim, most: i64| {
+                let count: Expr = match random.one_in(3) {
+                    true => (random.between(0, most) as i32).expr(),
+                    false => Param::<i32>::new(&format!("n{name}{dim}")).with_range(0, most as i32).expr(),
+                };
+                ((random.between(-3, 3) as i32).expr(), count)
+            };
+            let r = RDom::named(&format!("r{name}"), [span("x", 2), span("y", 1)]);
             let mut total = func(&format!("t{name}"), &[], 7.expr());
             total[[0; 0]] = total.read([0; 0]) + part.read([r.x, r.y]);
             lines.push(format!("t{name}: compute_root()"));
