@@ -55,6 +55,10 @@ pub(crate) const ROWS_SEARCHED: usize = 256;
 /// Pointers from which a row is searched: those of rows further back are out of reach but for gaps. By reasoning.
 pub(crate) const POINTERS_SEARCHED: usize = 8;
 
+/// Instructions behind its definition in which a general register is used again for what computes the same. Measured:
+/// stack operands of innermost loops of all apps.
+pub(crate) const REUSED_WITHIN: usize = 16;
+
 /// Instructions that a core starts a cycle: six on Zen 3 to 5 and on Golden Cove, by their makers' manuals.
 pub(crate) const ISSUE_WIDTH: usize = 6;
 

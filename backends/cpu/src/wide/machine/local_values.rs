@@ -1,5 +1,6 @@
 //! Local value numbering (Cocke and Schwartz, Programming Languages and Their Compilers, 1970): an instruction that
-//! computes what an earlier one of its block has computed goes, and its uses read the earlier result.
+//! computes what an earlier one of its block has computed goes, and its uses read the earlier result. General registers
+//! are scarce, and most take one instruction to make again, so that these are only kept for a while.
 //!
 //! The generator computes each expression of the loop IR once. What it makes of one takes several instructions, and
 //! those of two may have some in common: masks and picks of loads at a border that read the same columns of different
@@ -9,10 +10,11 @@
 //! After: `kmovq k1,rax; vmovdqu32 zmm0{k1}{z},[a]; vmovdqu32 zmm1{k1}{z},[b]`
 //! Example: `what_is_known_is_not_computed_again` in this file.
 
-use super::inst::{Arg, Base, Block, Body, Inst, Mem, View};
+use super::inst::{Arg, Base, Block, Body, Inst, Mem};
+use crate::tuning::REUSED_WITHIN;
 use halide_ir::hash::Map;
 use iced_x86::Code;
-use regalloc2::VReg;
+use regalloc2::{RegClass, VReg};
 
 /// An instruction without the register that it writes.
 type Computed = (Code, Vec<(u8, u64, u64)>);
@@ -36,38 +38,45 @@ pub(super) fn number_values(body: &mut Body) -> bool {
     true
 }
 
+/// A value that a block has computed.
+struct Known {
+    /// The register that stands for it in what depends on it.
+    number: VReg,
+    /// The last register that was made for it, and the instruction.
+    nearest: (VReg, usize),
+}
+
 /// Takes out the repeated instructions of a block; `names` gets the registers to read in place of theirs.
 fn number_block(block: &mut Block, names: &mut Map<VReg, VReg>) {
-    let mut known: Map<Computed, VReg> = Map::default();
-    // The registers that hold the same constants as others, which cost nothing to make again.
-    let mut constants: Map<VReg, VReg> = Map::default();
+    let mut known: Map<Computed, Known> = Map::default();
+    // Registers that were made again, by what stands for them.
+    let mut equal: Map<VReg, VReg> = Map::default();
     // What stands right behind a comparison reads its flags.
     let mut is_behind_comparison = false;
+    let mut at = 0;
     block.insts.retain(|inst| {
+        at += 1;
         let reads_flags = std::mem::replace(&mut is_behind_comparison, inst.results().is_empty() && !inst.stores());
         if reads_flags {
             return true;
         }
         let number = |v: VReg| {
             let v = names.get(&v).copied().unwrap_or(v);
-            constants.get(&v).copied().unwrap_or(v)
+            equal.get(&v).copied().unwrap_or(v)
         };
         let Some((result, computed)) = computed(inst, number) else { return true };
-        match known.get(&computed) {
-            None => _ = known.insert(computed, result),
-            Some(earlier) if is_constant(inst) => _ = constants.insert(result, *earlier),
-            Some(earlier) => {
-                names.insert(result, *earlier);
-                return false;
-            }
+        let Some(earlier) = known.get_mut(&computed) else {
+            known.insert(computed, Known { number: result, nearest: (result, at) });
+            return true;
+        };
+        if result.class() == RegClass::Int && at - earlier.nearest.1 > REUSED_WITHIN {
+            equal.insert(result, earlier.number);
+            earlier.nearest = (result, at);
+            return true;
         }
-        true
+        names.insert(result, earlier.nearest.0);
+        false
     });
-}
-
-/// Returns true for an instruction that puts a constant into a general register.
-fn is_constant(inst: &Inst) -> bool {
-    matches!(inst.args[..], [Arg::Def(_, View::G32 | View::G64), Arg::Imm(_)])
 }
 
 /// The register that an instruction writes, and all that its value depends on; `None` if it depends on more than its
@@ -129,11 +138,14 @@ mod tests {
                 let mask = l.body.register(View::G32);
                 l.push(Code::Mov_r32_imm32, vec![Arg::Def(mask, View::G32), Arg::Imm(12345)]);
                 let masked = general(l, Code::And_r64_rm64, index, Arg::Use(mask, View::G64));
-                let sum = general(l, Code::Xor_rm64_imm8, masked, Arg::Imm(1));
-                l.store_general(64 + 8 * place, sum);
+                let vector = l.body.register(View::X);
+                l.push(Code::VEX_Vmovq_xmm_rm64, vec![Arg::Def(vector, View::X), Arg::Use(masked, View::G64)]);
+                let all = l.body.register(View::Y);
+                l.push(Code::VEX_Vpbroadcastq_ymm_xmmm64, vec![Arg::Def(all, View::Y), Arg::Use(vector, View::X)]);
+                l.store(64 + 32 * place, index, all);
             }
         });
-        assert_eq!(["and ", "xor ", "3039h"].map(|word| text.matches(word).count()), [1, 1, 1], "{text}");
+        assert_eq!(["and ", "vmovq", "vpbroadcastq"].map(|word| text.matches(word).count()), [1; 3], "{text}");
     }
 
     #[test]
