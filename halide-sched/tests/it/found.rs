@@ -613,11 +613,11 @@ fn definitions_without_points_need_nothing_in_loops_of_others() {
         let (mut other, mut out) = (Func::new("other"), Func::new("out"));
         p[(x, y)] = x + 3 * y;
         empty[(x, y)] = y.expr();
-        empty[(x, y)] = empty[(x, y)] + p[(x, y)];
+        empty[(x, y)] += p[(x, y)];
         sum[()] = 5.expr();
-        sum[()] = sum[()] + empty[(r.x, r.y)];
+        sum[()] += empty[(r.x, r.y)];
         other[(x, y)] = x.expr();
-        other[(x, y)] = other[(x, y)] + y;
+        other[(x, y)] += y;
         out[(x, y)] = sum[()] + other[(x, y)];
         let pipeline = Pipeline::new([&out]).unwrap();
         for align in ["AlignEnd", "AlignStart", "NoAlign"] {
