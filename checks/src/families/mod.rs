@@ -86,8 +86,9 @@ const FAMILIES: [Family; 30] = {
     ]
 };
 
-/// The number of families: so many numbers in a row have one case of each.
-pub const COUNT: u64 = FAMILIES.len() as u64;
+/// The number of families that numbers take in turn: so many in a row have one case of each. Families that came later
+/// take every thirtieth round, so that most numbers keep their cases.
+pub const COUNT: u64 = 29;
 
 /// A case of a family: which family, and the seed that it is drawn from. Records name families, so that others may be
 /// added.
@@ -116,9 +117,12 @@ pub fn check(number: u64) -> Result<Outcome, Failure> {
 const APART: u64 = 11;
 
 impl Member {
-    /// Each family in turn.
+    /// Each family in turn, or one that came later.
     fn of(number: u64) -> Member {
-        Member { family: (number % COUNT) as usize, seed: number }
+        let later = FAMILIES.len() as u64 - COUNT;
+        let (round, turn) = (number / COUNT, number % COUNT);
+        let family = if round % 30 == 29 { COUNT + turn % later } else { turn };
+        Member { family: family as usize, seed: number }
     }
 
     /// The case of a family that a record names.
