@@ -634,3 +634,26 @@ fn definitions_without_points_need_nothing_in_loops_of_others() {
         }
     }
 }
+
+/// A tail inside of a loop may be known to compute no more than the region only once the regions outside are known.
+/// What it reads there is kept within what the run asks for. (`decisions`, seed 564.)
+#[test]
+fn tails_in_loops_read_no_more_than_the_run_asks_for() {
+    let input = ImageParam::new("in", I32, 2);
+    let (x, y) = vars!(x, y);
+    let (mut h, mut g, mut f) = (Func::new("h"), Func::new("g"), Func::new("f"));
+    h[(x, y)] = input[(x, y)] + 0;
+    g[(x, y)] = h[(1, y)] + x;
+    f[(x, y)] = g[(y, cast_to(I32, cast_to(U8, y.expr())))];
+    let p = Pipeline::new([&f]).unwrap();
+    let image = random_image(I32, &Region::of_spans([(1, 1), (0, 256)]), 1);
+    for tail in ["unroll(y, 2)", "vectorize(y, 4)", "split(y, y, t, 8, RoundUp)"] {
+        let schedule = format!(
+            "f: split(y, yo, yi, 2, Predicate) reorder(yi, x, yo)\n g: store_root() compute_at(f, yi) {tail}\n \
+             h: compute_at(f, x)"
+        );
+        for spans in [[(0, 1), (0, 1)], [(0, 3), (-2, 5)], [(0, 2), (254, 4)]] {
+            check(&p, &schedule, &[("in", image.clone())], &Region::of_spans(spans));
+        }
+    }
+}

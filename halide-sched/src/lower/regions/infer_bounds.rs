@@ -354,13 +354,16 @@ impl Finder<'_> {
     fn read_box(&mut self, source: Source, consumer: (FuncId, usize), scope: Scope, ranges: &Ranges) -> Region {
         let ctx = self.ctx;
         let template = &ctx.templates[&consumer];
+        // A tail is known to grow a region or not by what is known of it, which may be more outside of loops.
+        let grown = self.owner(scope, consumer.0, consumer.1).is_none() && self.grows(consumer, scope);
         let mut all = Union::default();
         for read in template.reads.iter().filter(|r| r.source == source) {
             let boxed = match read.guarded {
                 true => self.box_of(&read.args, source, consumer, &ranges.admitted, &ranges.slacks),
                 false => self.box_of(&read.args, source, consumer, &ranges.all, &[]),
             };
-            self.note_decisions(source, scope, &read.args, &boxed, read.guarded && template.predicate.is_some());
+            let narrowed = read.guarded && template.predicate.is_some();
+            self.note_decisions(source, scope, &read.args, &boxed, narrowed || grown);
             all.add(self.facts, boxed);
         }
         all.region(self.facts).expect("a consumer reads")
