@@ -19,6 +19,7 @@ mod narrow;
 mod planes;
 mod sides;
 mod sums;
+mod tails;
 mod tiles;
 mod updates;
 mod wraps;
@@ -48,7 +49,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 30] = {
+const FAMILIES: [Family; 31] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -83,12 +84,12 @@ const FAMILIES: [Family; 30] = {
         family("deep", deep::deep, true),
         Family { gpu: true, ..family("sides", sides::sides, true) },
         family("empties", empties::empties, true),
+        family("tails", tails::tails, true),
     ]
 };
 
-/// The number of families that numbers take in turn: so many in a row have one case of each. Families that came later
-/// take every thirtieth round, so that most numbers keep their cases.
-pub const COUNT: u64 = 29;
+/// The number of families. Numbers take them in turn: so many in a row have one case of each.
+pub const COUNT: u64 = FAMILIES.len() as u64;
 
 /// A case of a family: which family, and the seed that it is drawn from. Records name families, so that others may be
 /// added.
@@ -117,12 +118,9 @@ pub fn check(number: u64) -> Result<Outcome, Failure> {
 const APART: u64 = 11;
 
 impl Member {
-    /// Each family in turn, or one that came later.
+    /// Each family in turn.
     fn of(number: u64) -> Member {
-        let later = FAMILIES.len() as u64 - COUNT;
-        let (round, turn) = (number / COUNT, number % COUNT);
-        let family = if round % 30 == 29 { COUNT + turn % later } else { turn };
-        Member { family: family as usize, seed: number }
+        Member { family: (number % COUNT) as usize, seed: number }
     }
 
     /// The case of a family that a record names.

@@ -657,3 +657,28 @@ fn tails_in_loops_read_no_more_than_the_run_asks_for() {
         }
     }
 }
+
+/// A vectorized stage in guarded chunks of its consumer begins at multiples of its vectors, which the run knows and an
+/// iteration does not. What it reads, computed in a loop around, is no wider than what the run asks for.
+#[test]
+fn stages_around_guarded_chunks_read_no_more_than_the_run_asks_for() {
+    let input = ImageParam::new("in", I32, 2);
+    let (x, y) = vars!(x, y);
+    let (mut h, mut g, mut f) = (Func::new("h"), Func::new("g"), Func::new("f"));
+    h[(x, y)] = input[(x, y)] * 2;
+    g[(x, y)] = h[(x, y)] + x;
+    f[(x, y)] = g[(x, y)] + y;
+    let p = Pipeline::new([&f]).unwrap();
+    for (width, asked) in [(1, 8), (8, 8), (9, 16), (10, 16), (15, 16), (17, 24)] {
+        let image = random_image(I32, &Region::of_spans([(0, asked), (0, 3)]), 1);
+        for chunk in ["8, GuardWithIf", "16, GuardWithIf", "16, Predicate"] {
+            for level in ["yi", "xo", "yo"] {
+                let schedule = format!(
+                    "f: split(y, yo, yi, 2) split(x, xo, xi, {chunk}) reorder(xi, xo, yi, yo)\n \
+                     g: compute_at(f, xo) vectorize(x, 8)\n h: compute_at(f, {level})"
+                );
+                check(&p, &schedule, &[("in", image.clone())], &Region::of_spans([(0, width), (0, 3)]));
+            }
+        }
+    }
+}

@@ -1,12 +1,12 @@
 //! Ranges of a definition's variables, in its loops and outside of them. Part of `infer_bounds`.
 
 use crate::lower::nests::ctx::Template;
-use crate::lower::nests::vars::{Vars, bound, interval};
+use crate::lower::nests::vars::{Vars, interval};
 use crate::lower::regions::infer_bounds::Finder;
-use crate::lower::regions::region_table::{bound_sym, computed};
+use crate::lower::regions::region_table::computed;
 use crate::plan::StageVar;
 use halide_core::ids::FuncId;
-use halide_ir::{Edge, Expr, Scope, Sym, build, visit};
+use halide_ir::{Expr, Scope, Sym, build, visit};
 use halide_solve::bounds::{Interval, interval_of};
 use halide_solve::simplify::{BoundQuery, simplify};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,29 +81,6 @@ impl Finder<'_> {
             ranges.insert(*s, self.simple((min.clone(), last)));
         }
         self.close(template, ranges)
-    }
-
-    /// Returns true if a tail may compute more of a definition than is needed per iteration of a loop, though its
-    /// region is the same in all iterations of the loops inside: outside of the loop, more may be known of it.
-    pub(super) fn grows(&self, (func, stage): (FuncId, usize), scope: Scope) -> bool {
-        let places = self.ctx.computed.get(&func).into_iter().flatten();
-        let inner: Vec<Scope> = places.copied().filter(|p| *p != scope && self.ctx.is_inside(*p, scope)).collect();
-        let varies = |dim: usize| {
-            inner.iter().any(|place| {
-                let loops: BTreeSet<Scope> =
-                    self.ctx.loops_between(scope, *place).into_iter().map(Scope::Body).collect();
-                [Edge::Min, Edge::Max].into_iter().any(|edge| {
-                    let deps = self.found.deps.get(&bound_sym(func, stage, dim, edge, *place));
-                    deps.is_none_or(|deps| !deps.is_disjoint(&loops))
-                })
-            })
-        };
-        if scope == Scope::Root || inner.is_empty() {
-            return false;
-        }
-        let region = computed(self.ctx, &self.found, self.facts, func, stage, scope);
-        let is_more = |dim: usize, last: &Expr| *last != bound(func, stage, dim, Edge::Max, scope);
-        region.iter().enumerate().any(|(dim, (_, last))| is_more(dim, last) && !varies(dim))
     }
 
     /// Reduction bounds may themselves read: only their interval counts outside of the loops.

@@ -39,7 +39,7 @@ use crate::lower::error::LowerError;
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::nests::vars::{bound, extent_between};
 use crate::lower::regions::clamp_to_global_bounds::within_whole;
-use crate::lower::regions::nested_regions::Intersected;
+use crate::lower::regions::nested_regions::{Estimated, Intersected};
 use crate::lower::regions::predicate_constraints::reached;
 use crate::lower::regions::predicate_refinement::{Ranges, where_predicate_holds};
 use crate::lower::regions::region_table::{
@@ -76,6 +76,7 @@ pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Fact
     }
     finder.inlined();
     finder.exact_indices();
+    finder.intersect_estimates();
     finder.drop_proved_intersections();
     finder.parts_of_the_whole();
     if finder.errors.is_empty() { Ok(finder.found) } else { Err(finder.errors) }
@@ -160,6 +161,8 @@ pub(crate) struct Finder<'c> {
     pub(crate) decided: BTreeSet<(FuncId, usize, Scope)>,
     /// Ends of regions that were intersected with outer ones.
     pub(crate) intersected: Vec<Intersected>,
+    /// Dimensions of regions that are as wide as tails of their consumers may reach.
+    pub(crate) estimated: BTreeSet<Estimated>,
     /// Leaf variables of shared loops that may have no value in their definition, by instance.
     pub(crate) possibly_empty: BTreeSet<(usize, StageVar)>,
 }
@@ -177,6 +180,7 @@ impl<'c> Finder<'c> {
             demanded: BTreeSet::new(),
             decided: BTreeSet::new(),
             intersected: Vec::new(),
+            estimated: BTreeSet::new(),
             possibly_empty: BTreeSet::new(),
         }
     }
@@ -315,9 +319,10 @@ impl Finder<'_> {
         }
     }
 
-    fn record(&mut self, scope: Scope, s: Sym, value: Expr) {
+    /// The scopes whose loops a bound of this value depends on.
+    pub(super) fn dependencies(&self, value: &Expr) -> BTreeSet<Scope> {
         let mut deps = BTreeSet::new();
-        visit::for_each_node(&value, &mut |n| match n.kind() {
+        visit::for_each_node(value, &mut |n| match n.kind() {
             halide_ir::ExprKind::Sym(Sym::Loop(l)) => deps.extend([Scope::Body(*l)]),
             halide_ir::ExprKind::Sym(t @ Sym::Bound { at, .. }) => match self.found.deps.get(t) {
                 Some(known) => deps.extend(known.iter().copied()),
@@ -325,6 +330,11 @@ impl Finder<'_> {
             },
             _ => {}
         });
+        deps
+    }
+
+    fn record(&mut self, scope: Scope, s: Sym, value: Expr) {
+        let deps = self.dependencies(&value);
         self.found.deps.insert(s, deps);
         // Bounds inside of loops may still be slid, so nothing may replace them by what they are now.
         if scope == Scope::Root {
@@ -354,16 +364,14 @@ impl Finder<'_> {
     fn read_box(&mut self, source: Source, consumer: (FuncId, usize), scope: Scope, ranges: &Ranges) -> Region {
         let ctx = self.ctx;
         let template = &ctx.templates[&consumer];
-        // A tail is known to grow a region or not by what is known of it, which may be more outside of loops.
-        let grown = self.owner(scope, consumer.0, consumer.1).is_none() && self.grows(consumer, scope);
+        self.note_estimates(source, consumer, scope);
         let mut all = Union::default();
         for read in template.reads.iter().filter(|r| r.source == source) {
             let boxed = match read.guarded {
                 true => self.box_of(&read.args, source, consumer, &ranges.admitted, &ranges.slacks),
                 false => self.box_of(&read.args, source, consumer, &ranges.all, &[]),
             };
-            let narrowed = read.guarded && template.predicate.is_some();
-            self.note_decisions(source, scope, &read.args, &boxed, narrowed || grown);
+            self.note_decisions(source, scope, &read.args, &boxed, read.guarded && template.predicate.is_some());
             all.add(self.facts, boxed);
         }
         all.region(self.facts).expect("a consumer reads")

@@ -6,18 +6,23 @@
 //! iteration, where they are symbols. The coordinates that an iteration reaches lie in both intervals, so the
 //! intersection holds them as well. It is taken where a coordinate has such a rule and the inner region is not proved
 //! to lie within the outer one.
+//!
+//! The reach of tails is estimated likewise: a vectorized producer may compute beyond its region, how far depends on
+//! where its pieces begin, and that may be known over the whole run and not in one iteration. What it reads is then
+//! intersected, too.
 
 use crate::lower::nests::ctx::Source;
 use crate::lower::regions::infer_bounds::Finder;
-use crate::lower::regions::region_table::{Region, bound_sym};
+use crate::lower::regions::region_table::{Region, bound_sym, is_estimated, shifted};
 use crate::lower::regions::slide_windows::bounds_of;
 use crate::tuning::{MOST_NESTED_NODES, NESTED_ROUNDS};
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
-use halide_ir::visit::{for_each_child, substitute};
+use halide_ir::visit::{any_node, for_each_child, substitute};
 use halide_ir::{Edge, Expr, ExprKind, Scope, Sym, build};
 use halide_solve::bounds::{Interval, interval_of};
 use halide_solve::simplify::{BoundQuery, simplify};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An end of a region that was intersected with the one of a scope around it.
 pub(crate) struct Intersected {
@@ -27,6 +32,19 @@ pub(crate) struct Intersected {
     own: Expr,
     outer: Sym,
     outer_at: Scope,
+}
+
+/// An end of what a consumer reads in a dimension, per iteration of a loop in which a tail of the consumer is known to
+/// compute no further than its slack beyond the region.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Estimated {
+    func: FuncId,
+    dim: usize,
+    at: Scope,
+    edge: Edge,
+    consumer: (FuncId, usize),
+    /// The dimension of the consumer that its tail is in.
+    by: usize,
 }
 
 impl Finder<'_> {
@@ -55,6 +73,55 @@ impl Finder<'_> {
         let both = simplify(&build::binary(op, own.clone(), build::sym(outer)), self.facts);
         self.intersected.push(Intersected { symbol, at, own, outer, outer_at });
         both
+    }
+
+    /// Remembers the ends of what a definition reads of `source` that are as far out as one of its tails may reach.
+    pub(crate) fn note_estimates(&mut self, source: Source, consumer: (FuncId, usize), at: Scope) {
+        let (Source::Func(func), Scope::Body(_)) = (source, at) else { return };
+        if self.owner(at, consumer.0, consumer.1).is_some() {
+            return;
+        }
+        let template = &self.ctx.templates[&consumer];
+        for (by, s) in template.dims.iter().enumerate() {
+            if !is_estimated((self.ctx, &self.found, self.facts), consumer, by, at) {
+                continue;
+            }
+            let is_made_of = |arg: &Expr| any_node(arg, |n| matches!(n.kind(), ExprKind::Sym(of) if of == s));
+            let reads = template.reads.iter().filter(|r| r.source == source);
+            for (dim, arg) in reads.flat_map(|r| r.args.iter().enumerate()).filter(|(_, arg)| is_made_of(arg)) {
+                // Tails reach beyond the last coordinate, which may be the first one of what is read.
+                let edges = if shifted(template, arg).is_some() { &[Edge::Max][..] } else { &[Edge::Min, Edge::Max] };
+                let end = |edge: &Edge| Estimated { func, dim, at, edge: *edge, consumer, by };
+                self.estimated.extend(edges.iter().map(end));
+            }
+        }
+    }
+
+    /// Intersects regions that are as wide as tails may reach with those of the nearest scopes around them, where more
+    /// is known over the whole run. All regions must have been found.
+    pub(crate) fn intersect_estimates(&mut self) {
+        let mut done = std::mem::take(&mut self.decided);
+        let (mut ends, mut estimated_over_run) = (BTreeSet::new(), BTreeMap::new());
+        for Estimated { func, dim, at, edge, consumer, by } in std::mem::take(&mut self.estimated) {
+            if done.contains(&(func, dim, at)) || ends.contains(&(func, dim, at, edge)) {
+                continue;
+            }
+            let over_run = (self.ctx, &self.found, &*self.facts);
+            let entry = estimated_over_run.entry((consumer, by));
+            if *entry.or_insert_with(|| is_estimated(over_run, consumer, by, Scope::Root)) {
+                continue;
+            }
+            ends.insert((func, dim, at, edge));
+            self.decided.insert((func, dim, at));
+            for stage in 0..self.ctx.plan.funcs[func].stages.len() {
+                let symbol = bound_sym(func, stage, dim, edge, at);
+                let Some(own) = self.found.value(symbol).cloned() else { continue };
+                let both = self.intersected((func, stage, dim), edge, at, own);
+                self.found.deps.insert(symbol, self.dependencies(&both));
+                self.found.refine(symbol, at, both);
+            }
+        }
+        self.decided.append(&mut done);
     }
 
     /// Takes back the intersections with regions that are proved to hold the inner ones.

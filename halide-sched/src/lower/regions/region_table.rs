@@ -199,6 +199,32 @@ impl<'p> StageTail<'p> {
     }
 }
 
+/// Returns true if a stage is known to compute no further in a dimension than the slack of its tail beyond its bounds
+/// per iteration of `scope`, and perhaps does not get that far.
+pub(crate) fn is_estimated(
+    (ctx, known, facts): (&Ctx<'_>, &Regions, &Facts),
+    (func, stage): (FuncId, usize),
+    dim: usize,
+    scope: Scope,
+) -> bool {
+    let growth = Growth { ctx, known, facts, func, stage, scope };
+    let variants = reached_variants(&ctx.plan.funcs[func].stages[stage]);
+    let mut variants = variants.iter().map(|(reached, plan)| where_reached(plan, reached));
+    variants.any(|variant| matches!(growth.extension(&variant, dim), Extension::AtMost(_)))
+}
+
+/// The last coordinate that a variant computes in a dimension.
+enum Extension {
+    /// That of the bounds.
+    Max,
+    /// The last one of this extent from the first coordinate on.
+    Cover(Expr),
+    /// The last one of a whole number of pieces of this length.
+    Multiple(i64),
+    /// No more than this beyond that of the bounds.
+    AtMost(Expr),
+}
+
 /// The growth of a stage's region beyond its bounds, per iteration of `scope`.
 struct Growth<'c, 'p> {
     ctx: &'c Ctx<'p>,
@@ -219,26 +245,38 @@ impl Growth<'_, '_> {
     /// The last coordinate that one variant computes.
     fn last(&self, variant: &StagePlan, dim: usize) -> Expr {
         let (min, max) = self.edges(dim, self.scope);
+        match self.extension(variant, dim) {
+            Extension::Max => max,
+            Extension::Cover(extent) => build::offset(build::add(min, extent), -1),
+            Extension::Multiple(factor) => {
+                let extent = ceil_div(&extent_between(&min, &max), &build::int(factor));
+                build::offset(build::add(min, build::mul(extent, build::int(factor))), -1)
+            }
+            Extension::AtMost(slack) => build::add(max, slack),
+        }
+    }
+
+    /// Returns how far one variant computes.
+    fn extension(&self, variant: &StagePlan, dim: usize) -> Extension {
+        let (min, max) = self.edges(dim, self.scope);
         let vars = Vars::of_plan(self.ctx, self.func, self.stage, variant, self.scope);
-        let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else { return max };
+        let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else {
+            return Extension::Max;
+        };
         let is_inner = |p: &Scope| *p != self.scope && self.ctx.is_inside(*p, self.scope);
         let places = self.ctx.computed.get(&self.func).into_iter().flatten().copied();
         let inner: Vec<Scope> = places.filter(is_inner).collect();
         if !inner.iter().any(|&p| self.moves(dim, p)) {
-            let extent = vars.cover(var, extent_between(&min, &max));
-            return build::offset(build::add(min, extent), -1);
+            return Extension::Cover(vars.cover(var, extent_between(&min, &max)));
         }
         if inner.iter().all(|&p| self.never_grows(variant, dim, p)) {
-            return max;
+            return Extension::Max;
         }
         let factor = build::as_int(&slack).and_then(|s| s.checked_add(1));
         match factor.filter(|f| inner.iter().all(|&p| self.starts_at_multiples(dim, *f, p))) {
             // Not in loops: a quotient there makes other bounds harder to find, and no caller's buffer is asked for it.
-            Some(f) if self.scope == Scope::Root => {
-                let extent = ceil_div(&extent_between(&min, &max), &build::int(f));
-                build::offset(build::add(min, build::mul(extent, build::int(f))), -1)
-            }
-            _ => build::add(max, slack),
+            Some(f) if self.scope == Scope::Root => Extension::Multiple(f),
+            _ => Extension::AtMost(slack),
         }
     }
 
