@@ -186,6 +186,16 @@ fn loops_stay_rolled_where_a_schedule_says_so() {
     assert_eq!(rolled("f: compute_root()\n g: never_unroll()"), names(&["g.x", "g.y"]));
     let variant = "f: compute_root()\n g.specialize(g.extent(0) > 9): split(x, x, xi, 4) never_unroll()";
     assert_eq!(rolled(variant), names(&["g.x", "g.xi", "g.y"]));
+    let (x, y) = vars!(x, y);
+    let (mut a, mut b, mut sum) = (Func::new("a"), Func::new("b"), Func::new("sum"));
+    a[(x, y)] = x + y;
+    b[(x, y)] = x - y;
+    sum[(x, y)] = a[(x, y)] * b[(x, y)];
+    let group = Pipeline::new([&sum]).unwrap();
+    let together = "a: compute_root()\n b: compute_root() compute_with(a, y) never_unroll()";
+    let program = lowered_whole(&group, together).program;
+    let never = program.loops.iter().filter(|l| l.never_unroll).map(|l| l.name.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(never, names(&["a.y", "b.x"]));
     sweep(&p, &["f: compute_root() never_unroll() vectorize(x, 8)\n g: vectorize(x, 8) never_unroll()"], &SIZES);
 }
 

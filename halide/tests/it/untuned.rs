@@ -86,3 +86,28 @@ fn chunks_of_a_split_reduction_demand_whole_vectors_and_no_more() {
         assert_eq!(explained.contains(&why), !main, "{explained}");
     }
 }
+
+/// `--explain` says how many iterations of a short loop run at a time, unless its schedule says that it stays rolled.
+/// Machines without vectors of 256 bits have no such loops.
+#[test]
+fn loops_that_are_unrolled_are_explained() {
+    let (x, y) = vars!(x, y);
+    let input = ImageParam::new("input", I32, 2);
+    let mut output = Func::new("output");
+    output[(x, y)] = input[(x, y)] + 1;
+    let pipeline = Pipeline::new([&output]).unwrap();
+    let explained = |text: &str| {
+        let schedule: Schedule = text.parse().unwrap();
+        pipeline.compile(&schedule, &Target::host()).unwrap().explain().unwrap()
+    };
+    let title = "unrolled by the code generator";
+    let short = explained("output: vectorize(x, 8)");
+    assert_eq!(short.contains(title), Target::host().vector_bits >= 256, "{short}");
+    assert_eq!(
+        short.contains("iterations at a time, since its instructions limit it"),
+        short.contains(title),
+        "{short}"
+    );
+    let rolled = explained("output: vectorize(x, 8) never_unroll()");
+    assert!(!rolled.contains(title), "{rolled}");
+}

@@ -127,6 +127,13 @@ fn prefetches_and_streams() {
           `blur_x` is computed inline, so it has no loops and no storage of its own
           help: give `blur_x` a place with compute_root() or compute_at(...)"#]],
     );
+    check_blur(
+        "blur_x: never_unroll()",
+        expect![[r#"
+        test:1:9: blur_x: never_unroll()
+          `blur_x` is computed inline, so it has no loops and no storage of its own
+          help: give `blur_x` a place with compute_root() or compute_at(...)"#]],
+    );
 }
 
 /// `f(x) = f(x) * 2 + in(r)`-like updates, and a matrix product of tuples.
