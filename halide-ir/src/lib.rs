@@ -17,6 +17,7 @@ pub mod intrinsic;
 mod kernel;
 pub mod lanes;
 mod loops;
+pub mod machine;
 pub mod parse;
 pub mod print;
 mod program;

@@ -1,0 +1,97 @@
+//! The speed of a machine: plain data, by which schedules are priced and tiles are chosen.
+//!
+//! A [`Target`](crate::target::Target) says what code may be; a [`Machine`] says what that costs. No pass of lowering
+//! asks it, so code is the same whatever it says.
+
+/// The speeds and sizes of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// The number of cores that threads run on.
+    pub cores: u32,
+    /// The clock of a core under load, in cycles per nanosecond.
+    pub ghz: f64,
+    /// The caches of data, from the one next to a core outwards.
+    pub caches: Vec<Cache>,
+    /// The memory behind the caches.
+    pub memory: Memory,
+    /// The vector units of a core.
+    pub vector: Vector,
+}
+
+/// A cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cache {
+    /// Its size in bytes, of the part that `shared_by` cores share.
+    pub bytes: u64,
+    /// The length of a line in bytes.
+    pub line: u32,
+    /// The number of lines of a set.
+    pub ways: u32,
+    /// True if it holds code, too.
+    pub unified: bool,
+    /// The number of cores that share it.
+    pub shared_by: u32,
+    /// Bytes per cycle that a core reads from it.
+    pub bytes_per_cycle: f64,
+    /// Cycles from a load to its value.
+    pub latency: f64,
+}
+
+/// The memory behind the caches. Bandwidths are of all threads together, from one thread to more, and hold up to the
+/// next number of threads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// Bytes per nanosecond that a number of threads reads and writes.
+    pub bytes_per_ns: Vec<(u32, f64)>,
+    /// Bytes per nanosecond that a number of threads stores past the caches.
+    pub streamed_bytes_per_ns: Vec<(u32, f64)>,
+    /// Nanoseconds from a load to its value.
+    pub latency_ns: f64,
+}
+
+/// The vector units of a core, with their instructions per cycle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vector {
+    /// The width of a register in bits.
+    pub bits: u32,
+    /// The number of registers.
+    pub registers: u32,
+    /// Loads of whole registers.
+    pub loads: f64,
+    /// Stores of whole registers.
+    pub stores: f64,
+    /// Instructions of any kind.
+    pub issue: f64,
+    /// Fused products and sums of floats.
+    pub fmas: f64,
+}
+
+impl Cache {
+    /// Returns the bytes of data that each of `threads` threads has for itself. A unified cache keeps a quarter for
+    /// code. Virtual machines report caches of whole sockets, so beyond 4 MiB a thread nothing is counted on.
+    pub fn usable(&self, threads: u32) -> u64 {
+        /// More than cores of today have to themselves.
+        const MOST_BYTES: u64 = 4 << 20;
+        let sharing = u64::from(self.shared_by.min(threads).max(1));
+        let own = (self.bytes / sharing).min(MOST_BYTES);
+        if self.unified { own / 4 * 3 } else { own }
+    }
+}
+
+impl Memory {
+    /// Returns the bytes per nanosecond that `threads` threads read and write, all together.
+    pub fn bandwidth(&self, threads: u32) -> f64 {
+        of_threads(&self.bytes_per_ns, threads)
+    }
+
+    /// Returns the bytes per nanosecond that `threads` threads store past the caches, all together.
+    pub fn streamed_bandwidth(&self, threads: u32) -> f64 {
+        of_threads(&self.streamed_bytes_per_ns, threads)
+    }
+}
+
+/// The rate of the largest number of threads that is no larger than `threads`, or of the smallest.
+fn of_threads(rates: &[(u32, f64)], threads: u32) -> f64 {
+    let within = rates.iter().rev().find(|(count, _)| *count <= threads);
+    within.or(rates.first()).map_or(1.0, |(_, rate)| *rate)
+}
