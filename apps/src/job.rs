@@ -233,6 +233,16 @@ impl Job {
         shown::image(self.app, self.original.as_ref(), outputs)
     }
 
+    /// Explains what the loops of a run cost, as text. Apps that run several times, once for each channel, do the same
+    /// each time.
+    ///
+    /// # Errors
+    /// As of [`Call::explain_nest`].
+    pub fn explain_nest(&self, compiled: &Compiled) -> Result<String, Error> {
+        let inputs = self.runs.first().map_or(&[][..], |inputs| inputs);
+        self.call(compiled, inputs, None).explain_nest(&[Region::of_extents(self.extents.clone())])
+    }
+
     fn call<'c>(&self, compiled: &'c Compiled, inputs: &[(&str, AnyBuffer)], threads: Option<usize>) -> Call<'c> {
         let mut call = compiled.inputs();
         for (name, buffer) in inputs {

@@ -335,3 +335,11 @@ pub(crate) const MOST_SPECIALIZATIONS: usize = 64;
 
 /// The most dimensions that are read without brackets: as many as Funcs have.
 pub(crate) const MOST_TILED: usize = 8;
+
+/// The iterations of a loop that are counted where their costs differ, about: two changes among a million iterations
+/// are found in three times twenty each. Loops that nest in such a loop get half of it.
+pub(crate) const NEST_SAMPLES: i64 = 128;
+
+/// The iterations of all loops that are counted, about. One costs a few microseconds, and a question about a nest is to
+/// take a second at most.
+pub(crate) const NEST_STEPS: i64 = 200_000;

@@ -157,6 +157,7 @@ pub mod input_requirements;
 pub mod limits;
 mod machine;
 mod memory;
+pub mod nest;
 mod once_map;
 pub mod pipeline;
 pub mod prelude;

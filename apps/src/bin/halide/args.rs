@@ -71,6 +71,10 @@ pub(crate) struct RunArgs {
     /// Say what demanded each edge of the region of a Func, with the places in the source; runs nothing unless asked to
     #[arg(long, value_name = "FUNC")]
     pub(crate) explain_bounds: Option<String>,
+    /// Say how often each loop runs, what its iterations touch, and what is stored and computed; runs nothing unless
+    /// asked to
+    #[arg(long)]
+    pub(crate) explain_nest: bool,
 }
 
 #[derive(Debug, clap::Args)]

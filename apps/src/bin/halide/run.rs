@@ -31,7 +31,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
     if describes(args) {
         let bounds = args.explain_bounds.as_deref();
-        let text = report::describe(&compiled, &schedule, args.print, args.explain, bounds)?;
+        let mut text = report::describe(&compiled, &schedule, args.print, args.explain, bounds)?;
+        if args.explain_nest {
+            text += &job.explain_nest(&compiled)?;
+        }
         if args.json {
             say(json!({"app": app.name, "schedule": schedule_name, "text": text}))?;
         } else {
@@ -239,7 +242,7 @@ fn named_files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<Pat
 }
 
 fn describes(args: &RunArgs) -> bool {
-    args.print.is_some() || args.explain || args.explain_bounds.is_some()
+    args.print.is_some() || args.explain || args.explain_bounds.is_some() || args.explain_nest
 }
 
 /// Returns true if nothing but a description was asked for.

@@ -1,0 +1,257 @@
+//! Costs of a loop nest at given sizes, found without running anything: how often each loop runs and what its
+//! iterations touch, how much is stored and computed, and how much of that may run at once.
+//!
+//! A [`NestQuery`] takes the program that bounds inference makes ([`Stage::Bounded`](halide_ir::Stage)) and puts sizes
+//! in for its symbols. A loop whose bounds and conditions are the same in all iterations is entered once. Of others, as of
+//! those whose first window is wider or whose last chunk is cut short, as many iterations are counted as tell where the
+//! costs change. Coordinates within a loop are ranges, so what is touched is a box for each buffer.
+//!
+//! A price of a schedule is held against this: it says what lowering makes of the schedule, whatever a model says.
+
+mod count;
+mod formula;
+mod range;
+mod text;
+mod touched;
+mod tree;
+
+use crate::lower::{LowerError, LowerOptions, lower_to_bounded};
+use crate::plan::Plan;
+use count::{Row, Walk};
+use formula::{Env, Symbols};
+use halide_core::buffer::Dim;
+use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
+use halide_core::value::Scalar;
+use halide_ir::{BufId, BufferRole, DimField, ForKind, LoopId, Program, Sym};
+use range::Range;
+use tree::{Node, Tree};
+
+/// The loop nest of a plan, ready to be asked for its costs.
+pub struct NestQuery {
+    program: Program,
+    symbols: Symbols,
+    tree: Tree,
+}
+
+/// The sizes of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes<'a> {
+    /// The dimensions of each input image.
+    pub images: &'a IdVec<ImageId, Vec<Dim>>,
+    /// The dimensions of each output buffer: of each tuple element of each output Func.
+    pub outputs: &'a [Vec<Dim>],
+    /// The values of parameters.
+    pub params: &'a IdVec<ParamId, Scalar>,
+}
+
+/// The costs of a loop nest. Counts are of a whole run and may be fractions, where some iterations stand for others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nest {
+    /// The loops, allocations and definitions outside of all loops.
+    pub body: Vec<Item>,
+    /// Operations on data, each element of a vector for itself.
+    pub work: f64,
+    /// Operations on data one after the other, if everything that may run at once does.
+    pub span: f64,
+    /// Bytes that are allocated at once, at most, by one thread.
+    pub peak_bytes: f64,
+    /// Bytes of inputs and outputs that are touched.
+    pub argument_bytes: f64,
+    /// Descriptions of what depends on data, and of how it was counted.
+    pub guesses: Vec<String>,
+}
+
+/// A part of a loop nest.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// A loop.
+    Loop(LoopCost),
+    /// Memory of a Func.
+    Store(StoreCost),
+    /// A definition.
+    Points(PointsCost),
+}
+
+/// The costs of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopCost {
+    /// Its identity.
+    pub id: LoopId,
+    /// Its name.
+    pub name: String,
+    /// The way in which iterations run.
+    pub kind: ForKind,
+    /// The number of times that it is entered.
+    pub entries: f64,
+    /// The number of iterations, of all entries together.
+    pub iterations: f64,
+    /// Distinct bytes that an iteration in the middle touches, of all buffers together.
+    pub touched: f64,
+    /// The parts of its body.
+    pub body: Vec<Item>,
+}
+
+/// The costs of the memory of a Func in one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoreCost {
+    /// The Func.
+    pub func: FuncId,
+    /// Its name.
+    pub name: String,
+    /// The number of allocations.
+    pub allocations: f64,
+    /// Elements of all allocations together, of one tuple element.
+    pub elements: f64,
+    /// Extents in memory of an allocation in the middle, with the factor of a dimension that is folded in its place.
+    pub extents: Vec<i64>,
+    /// Dimensions that are folded.
+    pub folded: Vec<bool>,
+    /// Bytes of an allocation in the middle, of all tuple elements together.
+    pub bytes: f64,
+    /// The parts of its body.
+    pub body: Vec<Item>,
+}
+
+/// The costs of a definition in one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointsCost {
+    /// The Func.
+    pub func: FuncId,
+    /// Its name.
+    pub name: String,
+    /// The number of points that are computed. A point that is computed twice counts twice.
+    pub points: f64,
+    /// Operations on data of one point.
+    pub operations: u32,
+    /// Elements that one point reads.
+    pub reads: u32,
+}
+
+impl NestQuery {
+    /// Infers the bounds of the loops of `plan`.
+    ///
+    /// # Errors
+    /// What lowering refuses.
+    pub fn new(plan: &Plan, options: &LowerOptions) -> Result<NestQuery, Vec<LowerError>> {
+        let program = lower_to_bounded(plan, options)?.program;
+        let mut symbols = Symbols::default();
+        let tree = Tree::new(&program, &mut symbols);
+        Ok(NestQuery { program, symbols, tree })
+    }
+
+    /// Returns the costs at `sizes`.
+    pub fn at(&self, sizes: &Sizes<'_>) -> Nest {
+        let mut env = Env {
+            symbols: self.symbols.all().fold(Vec::new(), |mut all, (s, number)| {
+                all.resize(all.len().max(number + 1), Range::Any);
+                all[number] = self.given(s, sizes);
+                all
+            }),
+            params: sizes.params,
+            steps: Vec::new(),
+        };
+        let mut walk = Walk::new(&self.program);
+        let counts = walk.node(&self.tree.body, &mut env, true);
+        let argument_bytes = touched::arguments(&self.program, &self.tree, &mut env);
+        let body = self.items(&self.tree.body, &mut counts.rows.into_iter());
+        let guesses = walk.guesses();
+        Nest { body, work: counts.work, span: counts.span, peak_bytes: counts.bytes, argument_bytes, guesses }
+    }
+
+    /// The value of a symbol that the caller gives.
+    fn given(&self, s: Sym, sizes: &Sizes<'_>) -> Range {
+        let Sym::Buffer { buf, dim, field } = s else { return Range::Any };
+        let dims = self.dims(buf, sizes).and_then(|dims| dims.get(usize::from(dim)));
+        dims.map_or(Range::Any, |d| {
+            Range::point(match field {
+                DimField::Min => d.min,
+                DimField::Extent => d.extent,
+                DimField::Stride => d.stride,
+            })
+        })
+    }
+
+    fn dims<'s>(&self, buf: BufId, sizes: &Sizes<'s>) -> Option<&'s Vec<Dim>> {
+        match self.program.buffers[buf].role {
+            BufferRole::Input(image) => sizes.images.get(image),
+            BufferRole::Output(position) => sizes.outputs.get(position as usize),
+            BufferRole::Internal => None,
+        }
+    }
+
+    /// The parts of a statement, with what was counted.
+    fn items(&self, node: &Node, rows: &mut impl Iterator<Item = Row>) -> Vec<Item> {
+        let mut items = Vec::new();
+        halide_ir::visit::deep(|| match node {
+            Node::Block(all) => all.iter().for_each(|n| items.extend(self.items(n, rows))),
+            Node::Let { body, .. } => items = self.items(body, rows),
+            Node::If { then, otherwise, .. } => {
+                items = self.items(then, rows);
+                items.extend(self.items(otherwise, rows));
+            }
+            Node::For(l) => {
+                let Row { times, amount, middle } = rows.next().unwrap_or_default();
+                items.push(Item::Loop(LoopCost {
+                    id: l.id,
+                    name: self.program.loops[l.id].name.clone(),
+                    kind: l.kind,
+                    entries: times,
+                    iterations: amount,
+                    touched: middle.map_or(0.0, |m| m.bytes),
+                    body: self.items(&l.body, rows),
+                }));
+            }
+            Node::Realize(r) => {
+                let Row { times, amount, middle } = rows.next().unwrap_or_default();
+                let middle = middle.unwrap_or_default();
+                items.push(Item::Store(StoreCost {
+                    func: r.func,
+                    name: self.program.func_name(r.func).to_string(),
+                    allocations: times,
+                    elements: amount,
+                    extents: middle.extents,
+                    folded: r.fold.iter().map(Option::is_some).collect(),
+                    bytes: middle.bytes,
+                    body: self.items(&r.body, rows),
+                }));
+            }
+            Node::Provide(p) => items.push(Item::Points(PointsCost {
+                func: p.func,
+                name: self.program.func_name(p.func).to_string(),
+                points: rows.next().unwrap_or_default().times,
+                operations: p.operations,
+                reads: p.reads.len() as u32,
+            })),
+        });
+        items
+    }
+}
+
+impl Nest {
+    /// Calls `f` on all of its parts, outer ones first.
+    pub fn for_each(&self, f: &mut impl FnMut(&Item)) {
+        fn go(items: &[Item], f: &mut dyn FnMut(&Item)) {
+            for item in items {
+                f(item);
+                match item {
+                    Item::Loop(LoopCost { body, .. }) | Item::Store(StoreCost { body, .. }) => go(body, f),
+                    Item::Points(_) => {}
+                }
+            }
+        }
+        go(&self.body, f);
+    }
+
+    /// Returns the number of points that are computed of the Func called `name`, of all its definitions.
+    pub fn points(&self, name: &str) -> f64 {
+        let mut points = 0.0;
+        self.for_each(&mut |item| {
+            if let Item::Points(p) = item
+                && p.name == name
+            {
+                points += p.points;
+            }
+        });
+        points
+    }
+}

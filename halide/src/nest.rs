@@ -1,0 +1,115 @@
+//! The query for the costs of a call's loop nest.
+
+use crate::call::Call;
+use crate::compiled::Compiled;
+use crate::error::Error;
+use halide_core::buffer::{Dim, Region};
+use halide_core::ids::{FuncId, IdVec, ImageId};
+use halide_core::shape::dense_strides;
+use halide_sched::lower::LowerOptions;
+pub use halide_sched::nest::{Item, LoopCost, Nest, PointsCost, StoreCost};
+use halide_sched::nest::{NestQuery, Sizes};
+use halide_sched::plan::{self, Level, Plan};
+use halide_sched::schedule::Schedule;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+impl Call<'_> {
+    /// Returns what the loops of this call cost for outputs over these regions, one per output Func: how often each
+    /// runs, what an iteration touches, what is stored and computed. Nothing is run. Inputs count as large as they were
+    /// given, or as large as [`Call::infer_input_bounds`] says. What extern stages compute is not counted.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// let (x, y) = vars!(x, y);
+    /// let (mut g, mut f) = (Func::new("g"), Func::new("f"));
+    /// g[(x, y)] = x * y;
+    /// f[(x, y)] = g[(x, y)] + g[(x, y + 1)];
+    /// let schedule = "f: split(y, yo, yi, 8) g: compute_at(f, yo)".parse()?;
+    /// let compiled = Pipeline::new([&f])?.compile(&schedule, &Target::host())?;
+    /// let nest = compiled.inputs().nest(&[Region::of_extents([100, 64])])?;
+    /// // 9 lines for every 8.
+    /// assert_eq!(nest.points("g"), 100.0 * 72.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Call::infer_input_bounds`], and a schedule that cannot be lowered.
+    pub fn nest(&self, regions: &[Region]) -> Result<Nest, Error> {
+        self.nest_of(self.compiled().plan(), regions)
+    }
+
+    /// Explains [`Call::nest`]: a line for each loop, allocation and definition, totals, and for each Func how many
+    /// times its points are computed, in comparison with all Funcs at the root.
+    ///
+    /// # Errors
+    /// As of [`Call::nest`].
+    pub fn explain_nest(&self, regions: &[Region]) -> Result<String, Error> {
+        let nest = self.nest(regions)?;
+        let mut text = nest.to_string();
+        let compiled: &Compiled = self.compiled();
+        if let Some(plan) = at_the_root(compiled) {
+            let least = self.nest_of(&plan, regions)?;
+            let names: BTreeSet<&str> = compiled.pipeline().funcs.iter().map(|f| f.name.as_str()).collect();
+            for name in names {
+                let (points, least) = (nest.points(name), least.points(name));
+                if points > least * 1.005 && least > 0.0 {
+                    writeln!(text, "recompute: {name} {:.2} times", points / least).unwrap_or_default();
+                }
+            }
+            let factor = nest.work / least.work.max(1.0);
+            writeln!(text, "work in comparison with all of them at the root: {factor:.2}").unwrap_or_default();
+        }
+        Ok(text)
+    }
+
+    fn nest_of(&self, plan: &Plan, regions: &[Region]) -> Result<Nest, Error> {
+        self.infer_input_bounds(regions)?;
+        let compiled: &Compiled = self.compiled();
+        let pipeline = compiled.pipeline();
+        let inputs = compiled.named(self.given())?.restricted(pipeline);
+        let bound = inputs.bind_partly(pipeline)?;
+        let needs = compiled.needs_of_images(&inputs, regions)?;
+        let images = bound.images.iter().zip(needs).map(|(given, need)| match given {
+            Some(buffer) => buffer.dims().to_vec(),
+            None => dims(&need.roomy, &need.strides),
+        });
+        let images: IdVec<ImageId, Vec<Dim>> = images.collect();
+        let query = NestQuery::new(plan, &LowerOptions::default()).map_err(Error::Lower)?;
+        let outputs = output_dims(compiled, regions);
+        Ok(query.at(&Sizes { images: &images, outputs: &outputs, params: &bound.params }))
+    }
+}
+
+fn dims(region: &Region, strides: &[i64]) -> Vec<Dim> {
+    let spans = region.spans().iter().zip(strides);
+    spans.map(|(span, stride)| Dim { min: span.min, extent: span.extent, stride: *stride }).collect()
+}
+
+/// The dimensions of each output buffer. One that is listed twice is there once.
+fn output_dims(compiled: &Compiled, regions: &[Region]) -> Vec<Vec<Dim>> {
+    let pipeline = compiled.pipeline();
+    let mut regions_of: BTreeMap<FuncId, &Region> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (func, region) in pipeline.outputs.iter().zip(regions) {
+        if regions_of.insert(*func, region).is_none() {
+            let strides = dense_strides(region.spans(), &|_| None, &|_| 1);
+            all.extend(pipeline.funcs[*func].types.iter().map(|_| dims(region, &strides)));
+        }
+    }
+    all
+}
+
+/// The plan that computes every Func at the root which this one does not inline.
+fn at_the_root(compiled: &Compiled) -> Option<Plan> {
+    let (plan, pipeline) = (compiled.plan(), compiled.pipeline());
+    let own: BTreeSet<&str> = pipeline.funcs.iter().map(|f| f.name.as_str()).collect();
+    let mut schedule = Schedule::new();
+    for (id, func) in plan.funcs.enumerate() {
+        let name = plan.pipeline.funcs[id].name.as_str();
+        if func.compute != Level::Inline && own.contains(name) {
+            schedule.func(name).compute_root();
+        }
+    }
+    plan::resolve(pipeline, &schedule, &plan.target).ok()
+}
