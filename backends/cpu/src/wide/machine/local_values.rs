@@ -164,6 +164,6 @@ mod tests {
     fn text(fill: impl FnOnce(&mut Loop, VReg)) -> String {
         let Loop { mut body, head, .. } = counting(3, None, fill);
         body.kept_rolled.push(head);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 }

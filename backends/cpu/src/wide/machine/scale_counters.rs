@@ -156,7 +156,7 @@ mod tests {
             }
         });
         body.kept_rolled.push(head);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 
     #[test]

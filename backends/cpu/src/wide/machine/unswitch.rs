@@ -162,7 +162,7 @@ mod tests {
             l.stream(128, index, value);
         });
         body.kept_rolled.push(head);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub(super) fn unroll(body: &mut Body) -> Vec<(BlockId, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finish;
     use super::super::loop_for_tests::{Loop, counting};
+    use super::super::{Encoded, finish};
     use iced_x86::Code;
 
     /// The text of a loop of one load and one store of 32 bytes, which go on by 8 elements of 4 bytes, and the numbers
@@ -55,8 +55,7 @@ mod tests {
         if kept_rolled {
             body.kept_rolled.push(head);
         }
-        let mut unrolled = Vec::new();
-        let text = finish(body, true, &mut unrolled).unwrap().text;
+        let Encoded { text, unrolled, .. } = finish(body, true).unwrap();
         (text, unrolled.into_iter().map(|(_, copies)| copies).collect())
     }
 
