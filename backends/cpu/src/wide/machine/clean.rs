@@ -1,6 +1,6 @@
 //! Small improvements of finished code: instructions that others have computed ([`local_values`](super::local_values))
-//! or whose results nobody uses go, and a load that one instruction uses
-//! becomes its memory operand, as do the pieces of one that [`slice_loads`] finds.
+//! or whose results nobody uses go, and a load that one instruction uses becomes its memory operand, as do the pieces
+//! of one that [`slice_loads`] finds.
 
 use super::broadcast_loads::element_bytes;
 use super::inst::{Arg, Base, Block, Body, Inst, Mem, View};
