@@ -50,7 +50,10 @@ fn scaling<'a>(body: &Body, l: &'a SimpleLoop, uses: &[u32]) -> Option<Scaling<'
         for (at, inst) in body.blocks[block.0].insts.iter().enumerate() {
             match inst.args[..] {
                 [Arg::Mod { to, from, .. }, Arg::Imm(n)] if inst.code == Code::Shl_rm64_imm8 && from == counter => {
-                    // The limit is the index after the last, so it has no more bits than an address.
+                    // Each iteration shifts its counter to an index of elements. So the counter has bits to spare, and
+                    // the limit too, which is at most a step beyond the last counter: neither overflows when it is
+                    // shifted in front of the loop. Behind a branch, only some iterations do: those that do not may
+                    // have counters without bits to spare, which the test must still compare rightly.
                     if !dominates || bits.is_some_and(|bits| bits != n) {
                         return None;
                     }
