@@ -48,8 +48,7 @@ fn sweep(body: &mut Body, uses: &mut [u32]) {
         let insts = &mut body.blocks[id.0].insts;
         let mut kept = Vec::with_capacity(insts.len());
         while let Some(inst) = insts.pop() {
-            let results = inst.results();
-            if !results.is_empty() && results.iter().all(|v| uses[v.vreg()] == 0) {
+            if inst.has_result() && inst.results().all(|v| uses[v.vreg()] == 0) {
                 inst.used(&mut |v| uses[v.vreg()] -= 1);
             } else {
                 kept.push(inst);
@@ -118,7 +117,7 @@ impl Inst {
     /// Returns true if it stores to memory.
     pub(super) fn stores(&self) -> bool {
         let prefetches = matches!(self.code, Code::Prefetcht0_m8 | Code::Prefetcht1_m8);
-        !prefetches && self.results().is_empty() && self.args.iter().any(|a| matches!(a, Arg::Mem(_)))
+        !prefetches && self.args.iter().any(|a| matches!(a, Arg::Mem(_))) && !self.has_result()
     }
     /// The register that it loads whole, how wide that is, and from where; not of a constant, which stays in a
     /// register.
@@ -148,11 +147,18 @@ impl Inst {
     }
     /// The registers that are written; none for an instruction that is there for its effect. A spent mask is no result,
     /// and a store has no others.
-    pub(super) fn results(&self) -> Vec<VReg> {
-        let of = |a: &Arg| match *a {
+    pub(super) fn results(&self) -> impl Iterator<Item = VReg> {
+        self.args.iter().filter_map(|a| match *a {
             Arg::Def(v, _) | Arg::Mod { to: v, .. } => Some(v),
             _ => None,
-        };
-        self.args.iter().filter_map(of).collect()
+        })
+    }
+    /// Returns true if it writes a register.
+    pub(super) fn has_result(&self) -> bool {
+        self.results().next().is_some()
+    }
+    /// Returns true if it writes this register.
+    pub(super) fn defines(&self, register: VReg) -> bool {
+        self.results().any(|v| v == register)
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn counted<'a>(body: &Body, l: &'a SimpleLoop) -> Option<CountedLoop<
     let insts = || l.blocks.iter().flat_map(|(b, _)| &body.blocks[b.0].insts);
     let (_, step) = insts().find_map(|inst| step(inst, of).filter(|(to, _)| to == left))?;
     let is_fixed = match right {
-        Right::Reg(v) => !l.defines(*v) && !insts().any(|inst| inst.results().contains(v)),
+        Right::Reg(v) => !l.defines(*v) && !insts().any(|inst| inst.defines(*v)),
         Right::Const(_) => true,
     };
     let leaves = matches!(body.blocks[no.0].end, Some(End::Jump(..))) && is_empty(*no) && !l.contains(no.0);

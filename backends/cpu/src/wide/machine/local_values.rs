@@ -56,7 +56,7 @@ fn number_block(block: &mut Block, names: &mut Map<VReg, VReg>) {
     let mut at = 0;
     block.insts.retain(|inst| {
         at += 1;
-        let reads_flags = std::mem::replace(&mut is_behind_comparison, inst.results().is_empty() && !inst.stores());
+        let reads_flags = std::mem::replace(&mut is_behind_comparison, !inst.has_result() && !inst.stores());
         if reads_flags {
             return true;
         }

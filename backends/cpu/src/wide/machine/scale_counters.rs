@@ -95,7 +95,7 @@ pub(super) fn step(inst: &Inst, of: VReg) -> Option<(VReg, i32)> {
 
 /// Returns true if an instruction of a loop defines a register.
 fn defined_in(body: &Body, l: &SimpleLoop, register: VReg) -> bool {
-    l.blocks.iter().any(|(b, _)| body.blocks[b.0].insts.iter().any(|i| i.results().contains(&register)))
+    l.blocks.iter().any(|(b, _)| body.blocks[b.0].insts.iter().any(|i| i.defines(register)))
 }
 
 fn apply(body: &mut Body, scaling: &Scaling<'_>) {

@@ -55,7 +55,7 @@ fn tests(body: &Body, definitions: &Definitions, r: &CountedLoop<'_>) -> Vec<Tes
         let insts = &body.blocks[block.0].insts;
         let Some(End::Branch { left, right: Right::Const(0), .. }) = &body.blocks[block.0].end else { continue };
         let Some((_, bytes)) = body.stream_tests.iter().find(|(register, _)| register == left) else { continue };
-        let Some(masks) = insts.iter().find(|inst| inst.results().contains(left)) else { continue };
+        let Some(masks) = insts.iter().find(|inst| inst.defines(*left)) else { continue };
         let [Arg::Mod { from, .. }, mask] = masks.args[..] else { continue };
         let is_fixed = match mask {
             Arg::Imm(_) => true,

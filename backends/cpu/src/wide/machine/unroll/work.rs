@@ -46,7 +46,7 @@ fn work(body: &Body, r: &CountedLoop<'_>) -> Work {
 /// Adds an instruction. Vectors of 512 bits have two ports, and one that stores; others have three, and two.
 fn add(work: &mut Work, inst: &Inst) {
     let is_wide = inst.args.iter().any(|a| matches!(a, Arg::Def(_, View::Z) | Arg::Use(_, View::Z)));
-    let is_vector = |v: &VReg| v.class() == RegClass::Float;
+    let is_vector = |v: VReg| v.class() == RegClass::Float;
     let port = if is_wide { ISSUE_WIDTH / 2 } else { ISSUE_WIDTH / 3 };
     work.instructions += 1;
     let has_memory = inst.args.iter().any(|a| matches!(a, Arg::Mem(_)));
@@ -55,7 +55,7 @@ fn add(work: &mut Work, inst: &Inst) {
     } else if has_memory && inst.code != Code::Lea_r64_m {
         work.loads += port;
     }
-    if !inst.loads_whole && !inst.stores() && inst.results().iter().any(is_vector) {
+    if !inst.loads_whole && !inst.stores() && inst.results().any(is_vector) {
         work.vectors += port;
     }
 }
@@ -72,8 +72,7 @@ fn iterations(body: &Body, r: &CountedLoop<'_>) -> Option<i64> {
 
 /// The value of a register that is a constant, shifted or not.
 fn known(body: &Body, register: VReg) -> Option<i64> {
-    let defines = |inst: &&Inst| inst.results().contains(&register);
-    let inst = body.blocks.iter().flat_map(|block| &block.insts).find(defines)?;
+    let inst = body.blocks.iter().flat_map(|block| &block.insts).find(|inst| inst.defines(register))?;
     match (inst.code, &inst.args[..]) {
         (Code::Mov_r32_imm32 | Code::Mov_r64_imm64, [_, Arg::Imm(n)]) => Some(*n),
         (Code::Shl_rm64_imm8, [Arg::Mod { from, .. }, Arg::Imm(bits)]) => {
