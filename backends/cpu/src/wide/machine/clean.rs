@@ -44,18 +44,19 @@ pub(super) fn count(body: &Body) -> Vec<u32> {
 
 /// Takes out what nobody uses. A use comes after its definition in the order of blocks, but for those of jumps back.
 fn sweep(body: &mut Body, uses: &mut [u32]) {
-    for id in body.order.clone().into_iter().rev() {
+    let mut gone = Vec::new();
+    for id in body.order.iter().rev() {
         let insts = &mut body.blocks[id.0].insts;
-        let mut kept = Vec::with_capacity(insts.len());
-        while let Some(inst) = insts.pop() {
+        for (at, inst) in insts.iter().enumerate().rev() {
             if inst.has_result() && inst.results().all(|v| uses[v.vreg()] == 0) {
                 inst.used(&mut |v| uses[v.vreg()] -= 1);
-            } else {
-                kept.push(inst);
+                gone.push(at);
             }
         }
-        kept.reverse();
-        *insts = kept;
+        if !gone.is_empty() {
+            let mut at = 0..;
+            insts.retain(|_| gone.pop_if(|gone| Some(*gone) == at.next()).is_none());
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use super::simple_loop::simple_loops;
 use super::value::{Sum, Value};
 use iced_x86::Code;
 use regalloc2::VReg;
+use std::cell::LazyCell;
 
 /// Splits innermost loops by their tests for non-temporal stores. Returns true if there are any.
 pub(super) fn unswitch(body: &mut Body) -> bool {
@@ -26,7 +27,7 @@ pub(super) fn unswitch(body: &mut Body) -> bool {
         return false;
     }
     let loops = simple_loops(body);
-    let definitions = Definitions::new(body);
+    let definitions = LazyCell::new(|| Definitions::new(body));
     let found = loops.iter().filter_map(|l| counted(body, l)).map(|r| (tests(body, &definitions, &r), r));
     let found: Vec<(Vec<Test>, CountedLoop<'_>)> = found.filter(|(tests, _)| !tests.is_empty()).collect();
     let closed = closed(body, &found.iter().map(|(_, r)| r).collect::<Vec<_>>());

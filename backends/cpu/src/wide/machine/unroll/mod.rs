@@ -15,18 +15,21 @@ mod work;
 
 use super::counted_loop::{CountedLoop, closed, counted};
 use super::inst::{BlockId, Body};
-use super::simple_loop::simple_loops;
+use super::simple_loop::{SimpleLoop, simple_loops};
 use expand::expand;
-use work::factor;
+use work::{factor, is_short};
 
 /// Unrolls innermost loops where that pays; their heads and factors.
 pub(super) fn unroll(body: &mut Body) -> Vec<(BlockId, usize)> {
     let loops = simple_loops(body);
-    let may = |r: &CountedLoop<'_>| !body.kept_rolled.contains(&r.l.head());
+    let mut positions = vec![usize::MAX; body.blocks.len()];
+    body.order.iter().enumerate().for_each(|(position, b)| positions[b.0] = position);
+    let may = |l: &&SimpleLoop| !body.kept_rolled.contains(&l.head()) && is_short(body, l, &positions);
     let chosen: Vec<(CountedLoop<'_>, usize)> = loops
         .iter()
-        .filter_map(|l| counted(body, l).filter(may))
-        .filter_map(|r| factor(body, &r).map(|factor| (r, factor)))
+        .filter(may)
+        .filter_map(|l| counted(body, l))
+        .filter_map(|r| factor(body, &r, &positions).map(|factor| (r, factor)))
         .collect();
     if chosen.is_empty() {
         return Vec::new();

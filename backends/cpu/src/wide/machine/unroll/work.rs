@@ -1,7 +1,8 @@
 //! The work of an iteration, and the number of copies of a body that pays.
 
 use super::super::counted_loop::CountedLoop;
-use super::super::inst::{Arg, Body, Inst, Right, View};
+use super::super::inst::{Arg, BlockId, Body, Inst, Right, View};
+use super::super::simple_loop::SimpleLoop;
 use crate::tuning::{ISSUE_WIDTH, MOST_COPIES, UNROLLED_INSTRUCTIONS};
 use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
@@ -15,11 +16,19 @@ struct Work {
     vectors: usize,
 }
 
+/// Returns true if two copies of a loop's body are no more instructions than an unrolled loop may have. `positions` are
+/// those of blocks in the code.
+pub(super) fn is_short(body: &Body, l: &SimpleLoop, positions: &[usize]) -> bool {
+    let Some((test, _)) = l.test(body) else { return false };
+    2 * (1 + iteration(body, l, test, positions).map(<[Inst]>::len).sum::<usize>()) <= UNROLLED_INSTRUCTIONS
+}
+
 /// Returns how many copies of a loop's body follow each other; `None` for one that is left as it is.
 ///
 /// More copies save instructions only, so the loop must be limited by their number, and be short.
-pub(super) fn factor(body: &Body, r: &CountedLoop<'_>) -> Option<usize> {
-    let work = work(body, r);
+pub(super) fn factor(body: &Body, r: &CountedLoop<'_>, positions: &[usize]) -> Option<usize> {
+    let mut work = Work { instructions: 1, ..Work::default() };
+    iteration(body, r.l, r.test, positions).flatten().for_each(|inst| add(&mut work, inst));
     let ports = work.loads.max(work.stores).max(work.vectors);
     if work.instructions <= ports {
         return None;
@@ -31,16 +40,16 @@ pub(super) fn factor(body: &Body, r: &CountedLoop<'_>) -> Option<usize> {
     [MOST_COPIES, 2].into_iter().find(fits)
 }
 
-fn work(body: &Body, r: &CountedLoop<'_>) -> Work {
-    let positions = |b| body.order.iter().position(|other| *other == b);
-    let last = positions(r.test);
-    let mut work = Work { instructions: 1, ..Work::default() };
-    for (b, _) in r.l.blocks.iter().filter(|(b, _)| positions(*b) <= last) {
-        for inst in &body.blocks[b.0].insts {
-            add(&mut work, inst);
-        }
-    }
-    work
+/// The instructions of an iteration, by blocks: of all that do not stand behind the test in the code, where those do
+/// that rarely run.
+fn iteration<'a>(
+    body: &'a Body,
+    l: &'a SimpleLoop,
+    test: BlockId,
+    positions: &'a [usize],
+) -> impl Iterator<Item = &'a [Inst]> {
+    let blocks = l.blocks.iter().filter(move |(b, _)| positions[b.0] <= positions[test.0]);
+    blocks.map(|(b, _)| &body.blocks[b.0].insts[..])
 }
 
 /// Adds an instruction. Vectors of 512 bits have two ports, and one that stores; others have three, and two.
