@@ -72,6 +72,10 @@ pub(crate) const UNROLLED_INSTRUCTIONS: usize = 64;
 /// iteration. By reasoning.
 pub(crate) const MOST_COPIES: usize = 4;
 
+/// Instructions of a loop of which there are two, with and without non-temporal stores: some 12 KiB of code, so that
+/// either fits a first-level cache. Next to so many, tests in each iteration cost little. By reasoning.
+pub(crate) const UNSWITCHED_INSTRUCTIONS: usize = 2048;
+
 /// Elements between lanes up to which everything from the first to the last lane is loaded and picked from: that takes
 /// one load for each element of the distance, a gather one for each lane. By reasoning.
 pub(crate) const DENSE_STRIDE: u64 = 4;
