@@ -59,16 +59,22 @@ pub(crate) const POINTERS_SEARCHED: usize = 8;
 /// stack operands of innermost loops of all apps.
 pub(crate) const REUSED_WITHIN: usize = 16;
 
-/// Instructions that a core starts a cycle: six on Zen 3 to 5 and on Golden Cove, by their makers' manuals.
+/// Instructions that a core starts a cycle: six on Zen 3, Zen 4 and Golden Cove, by their makers' manuals. Zen 5 starts
+/// eight, and gains less from unrolling.
 pub(crate) const ISSUE_WIDTH: usize = 6;
 
-/// Instructions of an unrolled loop: what four to six cycles' worth of copies take, a small part of a cache of decoded
-/// instructions. By reasoning.
+/// Instructions of an unrolled loop, all its copies together: eleven cycles at [`ISSUE_WIDTH`] a cycle. A body of more
+/// than half of them is left as it is: with a second copy, counter and test cost one instruction an iteration less, of
+/// more than 32. By reasoning.
 pub(crate) const UNROLLED_INSTRUCTIONS: usize = 64;
 
 /// Copies of a body in an unrolled loop: with four, a counter, a comparison and a branch cost half an instruction an
 /// iteration. By reasoning.
 pub(crate) const MOST_COPIES: usize = 4;
+
+/// Instructions of a loop of which there are two, with and without non-temporal stores: some 12 KiB of code, so that
+/// either fits a first-level cache. Next to so many, tests in each iteration cost little. By reasoning.
+pub(crate) const UNSWITCHED_INSTRUCTIONS: usize = 2048;
 
 /// Elements between lanes up to which everything from the first to the last lane is loaded and picked from: that takes
 /// one load for each element of the distance, a gather one for each lane. By reasoning.

@@ -39,8 +39,7 @@ impl Outlined {
         let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
         let symbols = (0..loops).map(|i| linker.declare(&format!("kernel{i}"), true, &signature));
         let symbols = symbols.collect::<Result<_, _>>()?;
-        let (kernels, refusals, unrolled) = Default::default();
-        Ok(Outlined { symbols, options: *options, kernels, refusals, unrolled })
+        Ok(Outlined { symbols, options: *options, kernels: Vec::new(), refusals: Vec::new(), unrolled: Vec::new() })
     }
 }
 

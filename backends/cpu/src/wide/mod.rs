@@ -76,14 +76,13 @@ pub(crate) fn compile(
         }
         finished => finished?,
     };
-    let mut unrolled = Vec::new();
-    let encoded = machine::finish(finished.body, options.keep_text, &mut unrolled);
+    let encoded = machine::finish(finished.body, options.keep_text);
     // Any code can be encoded: who loses vectors by a mistake of ours is not to find out by their times.
     debug_assert!(encoded.is_ok(), "{:?}", encoded.err());
     let encoded = encoded.map_err(Refusal)?;
     let emit::Finished { captures, words, heap, checks, count, heads, .. } = finished;
     let id_of = |head| heads.iter().find(|(block, _)| *block == head).map(|(_, id)| *id);
+    let machine::Encoded { bytes, text, frame, spills, unrolled } = encoded;
     let unrolled = unrolled.into_iter().filter_map(|(head, copies)| Some((id_of(head)?, copies))).collect();
-    let machine::Encoded { bytes, text, frame, spills } = encoded;
     Ok(Kernel { bytes, text, captures, words, heap, checks, frame, spills, count, unrolled })
 }

@@ -1,6 +1,6 @@
 //! Small improvements of finished code: instructions that others have computed ([`local_values`](super::local_values))
-//! or whose results nobody uses go, and a load that one instruction uses
-//! becomes its memory operand, as do the pieces of one that [`slice_loads`] finds.
+//! or whose results nobody uses go, and a load that one instruction uses becomes its memory operand, as do the pieces
+//! of one that [`slice_loads`] finds.
 
 use super::broadcast_loads::element_bytes;
 use super::inst::{Arg, Base, Block, Body, Inst, Mem, View};
@@ -44,19 +44,19 @@ pub(super) fn count(body: &Body) -> Vec<u32> {
 
 /// Takes out what nobody uses. A use comes after its definition in the order of blocks, but for those of jumps back.
 fn sweep(body: &mut Body, uses: &mut [u32]) {
-    for id in body.order.clone().into_iter().rev() {
+    let mut gone = Vec::new();
+    for id in body.order.iter().rev() {
         let insts = &mut body.blocks[id.0].insts;
-        let mut kept = Vec::with_capacity(insts.len());
-        while let Some(inst) = insts.pop() {
-            let results = inst.results();
-            if !results.is_empty() && results.iter().all(|v| uses[v.vreg()] == 0) {
+        for (at, inst) in insts.iter().enumerate().rev() {
+            if inst.has_result() && inst.results().all(|v| uses[v.vreg()] == 0) {
                 inst.used(&mut |v| uses[v.vreg()] -= 1);
-            } else {
-                kept.push(inst);
+                gone.push(at);
             }
         }
-        kept.reverse();
-        *insts = kept;
+        if !gone.is_empty() {
+            let mut at = 0..;
+            insts.retain(|_| gone.pop_if(|gone| Some(*gone) == at.next()).is_none());
+        }
     }
 }
 
@@ -118,7 +118,7 @@ impl Inst {
     /// Returns true if it stores to memory.
     pub(super) fn stores(&self) -> bool {
         let prefetches = matches!(self.code, Code::Prefetcht0_m8 | Code::Prefetcht1_m8);
-        !prefetches && self.results().is_empty() && self.args.iter().any(|a| matches!(a, Arg::Mem(_)))
+        !prefetches && self.args.iter().any(|a| matches!(a, Arg::Mem(_))) && !self.has_result()
     }
     /// The register that it loads whole, how wide that is, and from where; not of a constant, which stays in a
     /// register.
@@ -148,11 +148,18 @@ impl Inst {
     }
     /// The registers that are written; none for an instruction that is there for its effect. A spent mask is no result,
     /// and a store has no others.
-    pub(super) fn results(&self) -> Vec<VReg> {
-        let of = |a: &Arg| match *a {
+    pub(super) fn results(&self) -> impl Iterator<Item = VReg> {
+        self.args.iter().filter_map(|a| match *a {
             Arg::Def(v, _) | Arg::Mod { to: v, .. } => Some(v),
             _ => None,
-        };
-        self.args.iter().filter_map(of).collect()
+        })
+    }
+    /// Returns true if it writes a register.
+    pub(super) fn has_result(&self) -> bool {
+        self.results().next().is_some()
+    }
+    /// Returns true if it writes this register.
+    pub(super) fn defines(&self, register: VReg) -> bool {
+        self.results().any(|v| v == register)
     }
 }

@@ -23,23 +23,19 @@ pub(super) fn counted<'a>(body: &Body, l: &'a SimpleLoop) -> Option<CountedLoop<
     let (test, End::Branch { left, right, no, .. }) = l.test(body)? else { return None };
     let is_last = l.blocks.iter().any(|(b, dominates)| *b == test && *dominates);
     let is_empty = |b: BlockId| body.blocks[b.0].insts.is_empty();
+    let leaves = matches!(body.blocks[no.0].end, Some(End::Jump(..))) && is_empty(*no) && !l.contains(no.0);
+    if !is_last || !is_empty(l.latch) || !leaves {
+        return None;
+    }
     let counter = l.params().iter().position(|p| p.next == *left)?;
     let of = l.params()[counter].register;
     let insts = || l.blocks.iter().flat_map(|(b, _)| &body.blocks[b.0].insts);
     let (_, step) = insts().find_map(|inst| step(inst, of).filter(|(to, _)| to == left))?;
-    let is_fixed = match right {
-        Right::Reg(v) => !l.defines(*v) && !insts().any(|inst| inst.results().contains(v)),
+    let is_fixed = || match right {
+        Right::Reg(v) => !l.defines(*v) && !insts().any(|inst| inst.defines(*v)),
         Right::Const(_) => true,
     };
-    let leaves = matches!(body.blocks[no.0].end, Some(End::Jump(..))) && is_empty(*no) && !l.contains(no.0);
-    (is_last && is_empty(l.latch) && step > 0 && is_fixed && leaves).then_some(CountedLoop {
-        l,
-        test,
-        limit: *right,
-        counter,
-        step,
-        leave: *no,
-    })
+    (step > 0 && is_fixed()).then_some(CountedLoop { l, test, limit: *right, counter, step, leave: *no })
 }
 
 /// Tells for each loop if nothing outside reads what it defines, but for the jump behind its test.

@@ -1,7 +1,7 @@
 //! Bytes of machine code: prologue, instructions with their registers, moves between them, constants behind the code.
 
 use super::allocate::{Laid, LaidInst, SAVED};
-use super::inst::{Arg, Base, Condition, End, Inst, Mem, Right, View};
+use super::inst::{Arg, Base, BlockId, Condition, End, Inst, Mem, Right, View};
 use super::operands::{general, register, set_displacement, set_immediate, set_register, set_slot};
 use iced_x86::{Code, Encoder, Formatter, IcedError, Instruction, IntelFormatter, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, InstPosition, Output, RegClass};
@@ -23,6 +23,8 @@ pub(crate) struct Encoded {
     pub(crate) frame: u64,
     /// Bytes at the stack pointer in which the register allocator keeps values.
     pub(crate) spills: u64,
+    /// The heads of loops that were unrolled, each with the number of copies.
+    pub(crate) unrolled: Vec<(BlockId, usize)>,
 }
 
 /// An instruction, and what is filled in when all places are known.
@@ -390,7 +392,7 @@ impl Encoder64<'_> {
             bytes.resize(pool, 0xcc);
             bytes.extend_from_slice(&self.laid.body.pool);
         }
-        Ok(Encoded { bytes, text, frame: self.stack(), spills: self.spills as u64 })
+        Ok(Encoded { bytes, text, frame: self.stack(), spills: self.spills as u64, unrolled: Vec::new() })
     }
 }
 

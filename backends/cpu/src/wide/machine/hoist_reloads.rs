@@ -265,7 +265,7 @@ mod tests {
             push(&mut body, leave.0, Code::Mov_rm64_r64, result, 0);
         }
         body.blocks[leave.0].end = Some(End::Return);
-        let text = finish(body, true, &mut Vec::new()).unwrap().text;
+        let text = finish(body, true).unwrap().text;
         let is_first = |l: &&str| l.contains(" sub r") && !l.contains("sub rsp");
         let lines = text.lines().skip_while(|l| !is_first(l)).take_while(|l| !l.contains(" j"));
         lines.map(|l| format!("{l}\n")).collect()

@@ -63,10 +63,11 @@ pub(super) fn walk_back(
             all.filter_map(|(_, a)| a.as_reg())
         };
         registers(OperandKind::Def).for_each(|r| live.set(r, false));
-        let start = match inst == insts.first() {
-            true => first,
-            false => output.edits[..end].partition_point(|(at, _)| *at <= ProgPoint::before(inst.prev())),
-        };
+        let mut start = if inst == insts.first() { first } else { end };
+        // There are few between two instructions: a step back is shorter than a search.
+        while start > first && output.edits[start - 1].0 > ProgPoint::before(inst.prev()) {
+            start -= 1;
+        }
         f(inst, start..end, live);
         registers(OperandKind::Use).for_each(|r| live.set(r, true));
         for edit in (start..end).rev() {

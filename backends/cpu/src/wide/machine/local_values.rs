@@ -10,25 +10,47 @@
 //! After: `kmovq k1,rax; vmovdqu32 zmm0{k1}{z},[a]; vmovdqu32 zmm1{k1}{z},[b]`
 //! Example: `what_is_known_is_not_computed_again` in this file.
 
-use super::inst::{Arg, Base, Block, Body, Inst, Mem};
+use super::inst::{Arg, Base, Block, Body, Inst, Mem, View};
 use crate::tuning::REUSED_WITHIN;
 use halide_ir::hash::Map;
 use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
+use std::collections::hash_map::Entry;
+
+/// Operands of an instruction: a result, a mask, two registers and a constant.
+const OPERANDS: usize = 5;
 
 /// An instruction without the register that it writes.
-type Computed = (Code, Vec<(u8, u64, u64)>);
+type Computed = (Code, [Operand; OPERANDS]);
+
+/// An operand that a value depends on: registers stand for all that are equal to them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Operand {
+    None,
+    /// The part of the result that is written.
+    Result(View),
+    Modified(VReg, View),
+    Register(VReg, View),
+    ZeroMask(VReg),
+    Mask(VReg),
+    Const(i64),
+    /// A register that is part of an address, and its factor.
+    Index(VReg, u8),
+    /// The other register of an address, and its offset.
+    Base(VReg, i32),
+}
 
 /// Takes out repeated instructions. Returns true if there are any.
 pub(super) fn number_values(body: &mut Body) -> bool {
-    let mut names: Map<VReg, VReg> = Map::default();
+    let mut names = vec![None; body.registers];
+    let mut changed = false;
     for block in &mut body.blocks {
-        number_block(block, &mut names);
+        changed |= number_block(block, &mut names);
     }
-    if names.is_empty() {
+    if !changed {
         return false;
     }
-    let name = |v: VReg| names.get(&v).copied().unwrap_or(v);
+    let name = |v: VReg| names[v.vreg()].unwrap_or(v);
     for block in &mut body.blocks {
         block.insts.iter_mut().for_each(|inst| inst.rename_uses(&name));
         if let Some(end) = &mut block.end {
@@ -46,8 +68,13 @@ struct Known {
     nearest: (VReg, usize),
 }
 
-/// Takes out the repeated instructions of a block; `names` gets the registers to read in place of theirs.
-fn number_block(block: &mut Block, names: &mut Map<VReg, VReg>) {
+/// Takes out the repeated instructions of a block; `names` gets the registers to read in place of theirs. Returns true
+/// if there are any.
+fn number_block(block: &mut Block, names: &mut [Option<VReg>]) -> bool {
+    let count = block.insts.len();
+    if count < 2 {
+        return false;
+    }
     let mut known: Map<Computed, Known> = Map::default();
     // Registers that were made again, by what stands for them.
     let mut equal: Map<VReg, VReg> = Map::default();
@@ -56,65 +83,63 @@ fn number_block(block: &mut Block, names: &mut Map<VReg, VReg>) {
     let mut at = 0;
     block.insts.retain(|inst| {
         at += 1;
-        let reads_flags = std::mem::replace(&mut is_behind_comparison, inst.results().is_empty() && !inst.stores());
+        let reads_flags = std::mem::replace(&mut is_behind_comparison, !inst.has_result() && !inst.stores());
         if reads_flags {
             return true;
         }
         let number = |v: VReg| {
-            let v = names.get(&v).copied().unwrap_or(v);
+            let v = names[v.vreg()].unwrap_or(v);
             equal.get(&v).copied().unwrap_or(v)
         };
         let Some((result, computed)) = computed(inst, number) else { return true };
-        let Some(earlier) = known.get_mut(&computed) else {
-            known.insert(computed, Known { number: result, nearest: (result, at) });
-            return true;
+        let earlier = match known.entry(computed) {
+            Entry::Occupied(earlier) => earlier.into_mut(),
+            Entry::Vacant(entry) => {
+                entry.insert(Known { number: result, nearest: (result, at) });
+                return true;
+            }
         };
         if result.class() == RegClass::Int && at - earlier.nearest.1 > REUSED_WITHIN {
             equal.insert(result, earlier.number);
             earlier.nearest = (result, at);
             return true;
         }
-        names.insert(result, earlier.nearest.0);
+        names[result.vreg()] = Some(earlier.nearest.0);
         false
     });
+    block.insts.len() < count
 }
 
 /// The register that an instruction writes, and all that its value depends on; `None` if it depends on more than its
 /// operands, which are registers and constants, or writes more than one register.
 fn computed(inst: &Inst, number: impl Fn(VReg) -> VReg) -> Option<(VReg, Computed)> {
     let mut result = None;
-    let mut operands = Vec::with_capacity(inst.args.len());
-    let register = |v: VReg| number(v).vreg() as u64;
+    let mut operands = [Operand::None; OPERANDS];
+    let mut places = operands.iter_mut();
+    let mut add = |operand| places.next().map(|place| *place = operand);
     for arg in &inst.args {
-        let operand = match *arg {
+        match *arg {
             Arg::Def(v, view) if result.is_none() => {
                 result = Some(v);
-                (0, view as u64, 0)
+                add(Operand::Result(view))
             }
             Arg::Mod { to, from, view } if result.is_none() => {
                 result = Some(to);
-                (1, register(from), view as u64)
+                add(Operand::Modified(number(from), view))
             }
-            Arg::Use(v, view) => (2, register(v), view as u64),
-            Arg::ZeroMask(v) => (3, register(v), 0),
-            Arg::Imm(n) => (4, n as u64, 0),
-            Arg::Mem(mem) if inst.code == Code::Lea_r64_m => address(&mut operands, mem, &register)?,
+            Arg::Use(v, view) => add(Operand::Register(number(v), view)),
+            Arg::ZeroMask(v) => add(Operand::ZeroMask(number(v))),
+            Arg::Imm(n) => add(Operand::Const(n)),
+            Arg::Mem(Mem { base: Base::Reg(base), index, offset, .. }) if inst.code == Code::Lea_r64_m => {
+                index.map_or(Some(()), |(v, _, scale)| add(Operand::Index(number(v), scale)))?;
+                add(Operand::Base(number(base), offset))
+            }
             // Lanes that a mask leaves are of a register that the instruction modifies.
-            Arg::Mask(v) => (5, register(v), 0),
-            _ => return None,
-        };
-        operands.push(operand);
+            Arg::Mask(v) => add(Operand::Mask(number(v))),
+            _ => None,
+        }?;
     }
     Some((result?, (inst.code, operands)))
-}
-
-/// The parts of an address.
-fn address(operands: &mut Vec<(u8, u64, u64)>, mem: Mem, register: &impl Fn(VReg) -> u64) -> Option<(u8, u64, u64)> {
-    let Base::Reg(base) = mem.base else { return None };
-    if let Some((v, _, scale)) = mem.index {
-        operands.push((6, register(v), u64::from(scale)));
-    }
-    Some((7, register(base), mem.offset as u64))
 }
 
 #[cfg(test)]
@@ -164,6 +189,6 @@ mod tests {
     fn text(fill: impl FnOnce(&mut Loop, VReg)) -> String {
         let Loop { mut body, head, .. } = counting(3, None, fill);
         body.kept_rolled.push(head);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 }

@@ -38,9 +38,8 @@ mod value;
 pub(super) use encode::{ALIGN, Encoded};
 pub(super) use inst::{Arg, Base, BlockId, Body, CapturedSum, Condition, End, Inst, Mem, Right, View};
 
-/// Turns a function into bytes; what is wrong with it, if anything. Puts the heads of loops that were unrolled into
-/// `unrolled`, with the numbers of copies.
-pub(super) fn finish(mut body: Body, keep_text: bool, unrolled: &mut Vec<(BlockId, usize)>) -> Result<Encoded, String> {
+/// Turns a function into bytes; what is wrong with it, if anything.
+pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String> {
     clean::clean(&mut body);
     if strength_reduction::reduce(&mut body) {
         clean::eliminate(&mut body);
@@ -51,7 +50,7 @@ pub(super) fn finish(mut body: Body, keep_text: bool, unrolled: &mut Vec<(BlockI
     if unswitch::unswitch(&mut body) {
         clean::eliminate(&mut body);
     }
-    *unrolled = unroll::unroll(&mut body);
+    let unrolled = unroll::unroll(&mut body);
     if !unrolled.is_empty() {
         clean::eliminate(&mut body);
     }
@@ -66,5 +65,6 @@ pub(super) fn finish(mut body: Body, keep_text: bool, unrolled: &mut Vec<(BlockI
     if cfg!(debug_assertions) {
         check::check(&laid, &output);
     }
-    encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))
+    let encoded = encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))?;
+    Ok(Encoded { unrolled, ..encoded })
 }

@@ -151,7 +151,7 @@ mod tests {
         let result = vec![word(&body, 0), Arg::Use(sum, View::G64)];
         push(&mut body, leave.0, Code::Mov_rm64_r64, result, 0);
         body.blocks[leave.0].end = Some(End::Return);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub(super) fn scale_counters(body: &mut Body) -> bool {
     if loops.is_empty() {
         return false;
     }
-    let uses = count(body);
-    let found: Vec<Scaling> = loops.iter().filter_map(|l| scaling(body, l, &uses)).collect();
+    let mut uses = None;
+    let found: Vec<Scaling> = loops.iter().filter_map(|l| scaling(body, l, &mut uses)).collect();
     found.iter().for_each(|scaling| apply(body, scaling));
     !found.is_empty()
 }
@@ -40,22 +40,26 @@ struct Scaling<'a> {
     next: (usize, usize),
 }
 
-/// The scaling of a loop's counter; `None` if it is used unshifted, or has no end that can be scaled.
-fn scaling<'a>(body: &Body, l: &'a SimpleLoop, uses: &[u32]) -> Option<Scaling<'a>> {
+/// The scaling of a loop's counter; `None` if it is used unshifted, or has no end that can be scaled. Counts uses of
+/// registers if it has to.
+fn scaling<'a>(body: &Body, l: &'a SimpleLoop, uses: &mut Option<Vec<u32>>) -> Option<Scaling<'a>> {
     let (_, End::Branch { left, right, .. }) = l.test(body)? else { return None };
     let param = l.params().iter().position(|p| p.next == *left)?;
     let counter = l.params()[param].register;
     let (mut shifted, mut bits, mut next) = (Vec::new(), None, None);
     for (block, dominates) in &l.blocks {
         for (at, inst) in body.blocks[block.0].insts.iter().enumerate() {
-            match inst.args[..] {
-                [Arg::Mod { to, from, .. }, Arg::Imm(n)] if inst.code == Code::Shl_rm64_imm8 && from == counter => {
-                    // The limit is the index after the last, so it has no more bits than an address.
-                    if !dominates || bits.is_some_and(|bits| bits != n) {
+            match (inst.code, &inst.args[..]) {
+                (Code::Shl_rm64_imm8, [Arg::Mod { to, from, .. }, Arg::Imm(n)]) if *from == counter => {
+                    // Each iteration shifts its counter to an index of elements. So the counter has bits to spare, and
+                    // the limit too, which is at most a step beyond the last counter: neither overflows when it is
+                    // shifted in front of the loop. Behind a branch, only some iterations do: those that do not may
+                    // have counters without bits to spare, which the test must still compare rightly.
+                    if !dominates || bits.is_some_and(|bits| bits != *n) {
                         return None;
                     }
-                    bits = Some(n);
-                    shifted.push((to, (block.0, at)));
+                    bits = Some(*n);
+                    shifted.push((*to, (block.0, at)));
                 }
                 _ => {
                     if let Some((to, step)) = step(inst, counter)
@@ -70,20 +74,22 @@ fn scaling<'a>(body: &Body, l: &'a SimpleLoop, uses: &[u32]) -> Option<Scaling<'
     let (bits, (next, step)) = (bits?, next?);
     let step = step.checked_mul(i32::try_from(1i64.checked_shl(bits as u32)?).ok()?)?;
     // One use is that of the step; the next value is for the test and for the next iteration.
+    let uses = uses.get_or_insert_with(|| count(body));
     let is_only_shifted = uses[counter.vreg()] as usize == shifted.len() + 1 && uses[left.vreg()] == 2;
-    let is_fixed = match right {
+    let is_fixed = || match right {
         Right::Reg(limit) => !l.defines(*limit) && !defined_in(body, l, *limit),
         Right::Const(limit) => i64::from(*limit).checked_shl(bits as u32).is_some_and(|n| i32::try_from(n).is_ok()),
     };
-    (is_only_shifted && is_fixed).then_some(Scaling { l, param, bits, shifted, step, next })
+    (is_only_shifted && is_fixed()).then_some(Scaling { l, param, bits, shifted, step, next })
 }
 
 /// The register that holds another one's value and a constant.
 pub(super) fn step(inst: &Inst, of: VReg) -> Option<(VReg, i32)> {
+    if inst.code != Code::Lea_r64_m {
+        return None;
+    }
     match inst.args[..] {
-        [Arg::Def(to, _), Arg::Mem(Mem { base: Base::Reg(base), index: None, offset, .. })]
-            if inst.code == Code::Lea_r64_m && base == of =>
-        {
+        [Arg::Def(to, _), Arg::Mem(Mem { base: Base::Reg(base), index: None, offset, .. })] if base == of => {
             Some((to, offset))
         }
         _ => None,
@@ -92,7 +98,7 @@ pub(super) fn step(inst: &Inst, of: VReg) -> Option<(VReg, i32)> {
 
 /// Returns true if an instruction of a loop defines a register.
 fn defined_in(body: &Body, l: &SimpleLoop, register: VReg) -> bool {
-    l.blocks.iter().any(|(b, _)| body.blocks[b.0].insts.iter().any(|i| i.results().contains(&register)))
+    l.blocks.iter().any(|(b, _)| body.blocks[b.0].insts.iter().any(|i| i.defines(register)))
 }
 
 fn apply(body: &mut Body, scaling: &Scaling<'_>) {
@@ -156,7 +162,7 @@ mod tests {
             }
         });
         body.kept_rolled.push(head);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 
     #[test]

@@ -163,7 +163,7 @@ mod tests {
         store(&mut body, to, 0, wide[0]);
         store(&mut body, to, 64, wide[1]);
         body.blocks[0].end = Some(End::Return);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 
     #[test]

@@ -15,10 +15,12 @@ use super::definitions::Definitions;
 use super::inst::{Arg, Block, BlockId, Body, Condition, End, Inst, Right, View};
 use super::loop_copies::Copies;
 use super::preheader::Preheader;
-use super::simple_loop::simple_loops;
+use super::simple_loop::{SimpleLoop, simple_loops};
 use super::value::{Sum, Value};
+use crate::tuning::UNSWITCHED_INSTRUCTIONS;
 use iced_x86::Code;
 use regalloc2::VReg;
+use std::cell::LazyCell;
 
 /// Splits innermost loops by their tests for non-temporal stores. Returns true if there are any.
 pub(super) fn unswitch(body: &mut Body) -> bool {
@@ -26,8 +28,10 @@ pub(super) fn unswitch(body: &mut Body) -> bool {
         return false;
     }
     let loops = simple_loops(body);
-    let definitions = Definitions::new(body);
-    let found = loops.iter().filter_map(|l| counted(body, l)).map(|r| (tests(body, &definitions, &r), r));
+    let definitions = LazyCell::new(|| Definitions::new(body));
+    let size = |l: &SimpleLoop| l.blocks.iter().map(|(b, _)| body.blocks[b.0].insts.len()).sum::<usize>();
+    let short = loops.iter().filter(|l| size(l) <= UNSWITCHED_INSTRUCTIONS);
+    let found = short.filter_map(|l| counted(body, l)).map(|r| (tests(body, &definitions, &r), r));
     let found: Vec<(Vec<Test>, CountedLoop<'_>)> = found.filter(|(tests, _)| !tests.is_empty()).collect();
     let closed = closed(body, &found.iter().map(|(_, r)| r).collect::<Vec<_>>());
     let mut changed = false;
@@ -44,8 +48,24 @@ struct Test {
     register: VReg,
     /// The address in the first iteration.
     first: Sum,
+    /// The bytes by whose multiples the address may change without an effect on the answer.
+    bytes: i64,
     /// The instruction that masks the address.
     masks: Inst,
+}
+
+impl Test {
+    /// Returns true if both have the same answer.
+    fn is_like(&self, other: &Test) -> bool {
+        let same_mask = match (&self.masks.args[..], &other.masks.args[..]) {
+            ([_, Arg::Imm(a)], [_, Arg::Imm(b)]) => a == b,
+            ([_, Arg::Use(a, _)], [_, Arg::Use(b, _)]) => a == b,
+            _ => false,
+        };
+        let distance = self.first.constant.wrapping_sub(other.first.constant);
+        let same_address = self.first.terms == other.first.terms && distance % self.bytes == 0;
+        same_mask && same_address && self.masks.code == other.masks.code && self.bytes == other.bytes
+    }
 }
 
 /// Returns the tests of a loop that have the same answer in all iterations.
@@ -54,8 +74,8 @@ fn tests(body: &Body, definitions: &Definitions, r: &CountedLoop<'_>) -> Vec<Tes
     for (block, _) in r.l.blocks.iter().filter(|(_, dominates)| *dominates) {
         let insts = &body.blocks[block.0].insts;
         let Some(End::Branch { left, right: Right::Const(0), .. }) = &body.blocks[block.0].end else { continue };
-        let Some((_, bytes)) = body.stream_tests.iter().find(|(register, _)| register == left) else { continue };
-        let Some(masks) = insts.iter().find(|inst| inst.results().contains(left)) else { continue };
+        let Some(&(_, bytes)) = body.stream_tests.iter().find(|(register, _)| register == left) else { continue };
+        let Some(masks) = insts.iter().find(|inst| inst.defines(*left)) else { continue };
         let [Arg::Mod { from, .. }, mask] = masks.args[..] else { continue };
         let is_fixed = match mask {
             Arg::Imm(_) => true,
@@ -65,7 +85,7 @@ fn tests(body: &Body, definitions: &Definitions, r: &CountedLoop<'_>) -> Vec<Tes
         let Value { start, step, varying } = definitions.value(r.l, from);
         let goes_on = step.terms.is_empty() && step.constant % bytes == 0 && varying == Sum::default();
         if is_fixed && goes_on {
-            found.push(Test { register: *left, first: start, masks: masks.clone() });
+            found.push(Test { register: *left, first: start, bytes, masks: masks.clone() });
         }
     }
     found
@@ -101,10 +121,12 @@ fn split(body: &mut Body, r: &CountedLoop<'_>, tests: &[Test]) {
     }
 }
 
-/// A register that is 0 if all tests are passed, computed in front of the loop.
+/// A register that is 0 if all tests are passed, computed in front of the loop. Tests with the same answer are made
+/// once: those of the rows of a tile, for one, where its strides are constants.
 fn answer(body: &mut Body, r: &CountedLoop<'_>, tests: &[Test]) -> VReg {
     let mut answers = Vec::new();
-    for Test { first, masks, .. } in tests {
+    let is_first = |(i, test): &(usize, &Test)| !tests[..*i].iter().any(|earlier| earlier.is_like(test));
+    for (_, Test { first, masks, .. }) in tests.iter().enumerate().filter(is_first) {
         let address = Preheader::new(body, r.l.preheader).sum(first, None);
         let to = body.register(View::G64);
         let mut inst = masks.clone();
@@ -153,36 +175,56 @@ fn merge(body: &mut Body, block: BlockId, next: BlockId) {
 mod tests {
     use super::super::finish;
     use super::super::loop_for_tests::{Loop, counting};
+    use crate::tuning::UNSWITCHED_INSTRUCTIONS;
+    use iced_x86::Code;
 
-    /// The text of a loop of two stores of `8 << shift` bytes an iteration, with a test each.
-    fn copy(shift: i64) -> String {
+    /// The text of a loop of two stores of `8 << shift` bytes an iteration, with a test each, at these offsets.
+    fn copy(shift: i64, offsets: [i32; 2]) -> String {
         let Loop { mut body, head, .. } = counting(shift, None, |l, index| {
             let value = l.load(0, index);
-            l.stream(64, index, value);
-            l.stream(128, index, value);
+            offsets.into_iter().for_each(|offset| l.stream(offset, index, value));
         });
         body.kept_rolled.push(head);
-        finish(body, true, &mut Vec::new()).unwrap().text
+        finish(body, true).unwrap().text
     }
 
     #[test]
     fn the_test_of_a_stream_is_made_once() {
-        let text = copy(3);
-        let [before, streamed, plain] = {
-            let (before, rest) = text.split_at(text.find("vmovups ymm").unwrap());
-            let (streamed, plain) = rest.split_at(rest.find("jl").unwrap());
-            [before, streamed, plain]
-        };
-        assert_eq!(before.matches("and r").count(), 2, "{text}");
-        assert!(!streamed.contains("and ") && streamed.matches("vmovntdq").count() == 2, "{text}");
-        assert!(!plain.contains("and ") && !plain.contains("vmovntdq"), "{text}");
-        assert_eq!(plain.matches("vmovups [").count(), 2, "{text}");
+        // Addresses that differ by a multiple of a register share an answer.
+        for (offsets, answers) in [([64, 128], 1), ([64, 132], 2)] {
+            let text = copy(3, offsets);
+            let [before, streamed, plain] = {
+                let (before, rest) = text.split_at(text.find("vmovups ymm").unwrap());
+                let (streamed, plain) = rest.split_at(rest.find("jl").unwrap());
+                [before, streamed, plain]
+            };
+            assert_eq!(before.matches("and r").count(), answers, "{text}");
+            assert!(!streamed.contains("and ") && streamed.matches("vmovntdq").count() == 2, "{text}");
+            assert!(!plain.contains("and ") && !plain.contains("vmovntdq"), "{text}");
+            assert_eq!(plain.matches("vmovups [").count(), 2, "{text}");
+        }
     }
 
     #[test]
     fn tests_of_addresses_that_go_on_by_less_stay() {
-        let text = copy(1);
+        let text = copy(1, [64, 128]);
         let inside = &text[text.find("vmovups ymm").unwrap()..];
         assert_eq!(inside.matches("and r").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn long_loops_are_not_doubled() {
+        let additions = |count| {
+            let Loop { body, .. } = counting(3, None, |l, index| {
+                let mut value = l.load(0, index);
+                for _ in 0..count {
+                    value = l.vector(Code::VEX_Vaddps_ymm_ymm_ymmm256, value, value);
+                }
+                l.stream(64, index, value);
+            });
+            finish(body, true).unwrap().text.matches("vaddps").count()
+        };
+        let (short, long) = (UNSWITCHED_INSTRUCTIONS - 16, UNSWITCHED_INSTRUCTIONS);
+        assert_eq!([additions(short), additions(long)], [2 * short, long]);
     }
 }

@@ -210,7 +210,7 @@ mod tests {
         body.blocks[head.0].end = Some(End::Branch { condition, left: next, right, yes: latch, no: leave });
         body.blocks[latch.0].end = Some(End::Jump(head, vec![next]));
         body.blocks[leave.0].end = Some(End::Return);
-        let text = finish(body, true, &mut Vec::new()).unwrap().text;
+        let text = finish(body, true).unwrap().text;
         let lines = text
             .lines()
             .skip_while(|l| !l.contains(" shl r") && !l.contains("vmovups"))

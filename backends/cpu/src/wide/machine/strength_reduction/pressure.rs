@@ -49,7 +49,7 @@ impl Pressure {
             for inst in &block.insts {
                 at += 1;
                 inst.used(&mut |v| self.note(v).1 = at);
-                inst.results().into_iter().for_each(|v| self.note(v).0 = at);
+                inst.results().for_each(|v| self.note(v).0 = at);
             }
             at += 1;
             // A parameter of the head is used wherever it is: it is not defined by an instruction.

@@ -15,18 +15,21 @@ mod work;
 
 use super::counted_loop::{CountedLoop, closed, counted};
 use super::inst::{BlockId, Body};
-use super::simple_loop::simple_loops;
+use super::simple_loop::{SimpleLoop, simple_loops};
 use expand::expand;
-use work::factor;
+use work::{factor, is_short};
 
 /// Unrolls innermost loops where that pays; their heads and factors.
 pub(super) fn unroll(body: &mut Body) -> Vec<(BlockId, usize)> {
     let loops = simple_loops(body);
-    let may = |r: &CountedLoop<'_>| !body.kept_rolled.contains(&r.l.head());
+    let mut positions = vec![usize::MAX; body.blocks.len()];
+    body.order.iter().enumerate().for_each(|(position, b)| positions[b.0] = position);
+    let may = |l: &&SimpleLoop| !body.kept_rolled.contains(&l.head()) && is_short(body, l, &positions);
     let chosen: Vec<(CountedLoop<'_>, usize)> = loops
         .iter()
-        .filter_map(|l| counted(body, l).filter(may))
-        .filter_map(|r| factor(body, &r).map(|factor| (r, factor)))
+        .filter(may)
+        .filter_map(|l| counted(body, l))
+        .filter_map(|r| factor(body, &r, &positions).map(|factor| (r, factor)))
         .collect();
     if chosen.is_empty() {
         return Vec::new();
@@ -38,8 +41,8 @@ pub(super) fn unroll(body: &mut Body) -> Vec<(BlockId, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finish;
     use super::super::loop_for_tests::{Loop, counting};
+    use super::super::{Encoded, finish};
     use iced_x86::Code;
 
     /// The text of a loop of one load and one store of 32 bytes, which go on by 8 elements of 4 bytes, and the numbers
@@ -55,8 +58,7 @@ mod tests {
         if kept_rolled {
             body.kept_rolled.push(head);
         }
-        let mut unrolled = Vec::new();
-        let text = finish(body, true, &mut unrolled).unwrap().text;
+        let Encoded { text, unrolled, .. } = finish(body, true).unwrap();
         (text, unrolled.into_iter().map(|(_, copies)| copies).collect())
     }
 

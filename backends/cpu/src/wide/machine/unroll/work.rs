@@ -1,7 +1,8 @@
 //! The work of an iteration, and the number of copies of a body that pays.
 
 use super::super::counted_loop::CountedLoop;
-use super::super::inst::{Arg, Body, Inst, Right, View};
+use super::super::inst::{Arg, BlockId, Body, Inst, Right, View};
+use super::super::simple_loop::SimpleLoop;
 use crate::tuning::{ISSUE_WIDTH, MOST_COPIES, UNROLLED_INSTRUCTIONS};
 use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
@@ -15,11 +16,19 @@ struct Work {
     vectors: usize,
 }
 
+/// Returns true if two copies of a loop's body are no more instructions than an unrolled loop may have. `positions` are
+/// those of blocks in the code.
+pub(super) fn is_short(body: &Body, l: &SimpleLoop, positions: &[usize]) -> bool {
+    let Some((test, _)) = l.test(body) else { return false };
+    2 * (1 + iteration(body, l, test, positions).map(<[Inst]>::len).sum::<usize>()) <= UNROLLED_INSTRUCTIONS
+}
+
 /// Returns how many copies of a loop's body follow each other; `None` for one that is left as it is.
 ///
 /// More copies save instructions only, so the loop must be limited by their number, and be short.
-pub(super) fn factor(body: &Body, r: &CountedLoop<'_>) -> Option<usize> {
-    let work = work(body, r);
+pub(super) fn factor(body: &Body, r: &CountedLoop<'_>, positions: &[usize]) -> Option<usize> {
+    let mut work = Work { instructions: 1, ..Work::default() };
+    iteration(body, r.l, r.test, positions).flatten().for_each(|inst| add(&mut work, inst));
     let ports = work.loads.max(work.stores).max(work.vectors);
     if work.instructions <= ports {
         return None;
@@ -31,22 +40,22 @@ pub(super) fn factor(body: &Body, r: &CountedLoop<'_>) -> Option<usize> {
     [MOST_COPIES, 2].into_iter().find(fits)
 }
 
-fn work(body: &Body, r: &CountedLoop<'_>) -> Work {
-    let positions = |b| body.order.iter().position(|other| *other == b);
-    let last = positions(r.test);
-    let mut work = Work { instructions: 1, ..Work::default() };
-    for (b, _) in r.l.blocks.iter().filter(|(b, _)| positions(*b) <= last) {
-        for inst in &body.blocks[b.0].insts {
-            add(&mut work, inst);
-        }
-    }
-    work
+/// The instructions of an iteration, by blocks: of all that do not stand behind the test in the code, where those do
+/// that rarely run.
+fn iteration<'a>(
+    body: &'a Body,
+    l: &'a SimpleLoop,
+    test: BlockId,
+    positions: &'a [usize],
+) -> impl Iterator<Item = &'a [Inst]> {
+    let blocks = l.blocks.iter().filter(move |(b, _)| positions[b.0] <= positions[test.0]);
+    blocks.map(|(b, _)| &body.blocks[b.0].insts[..])
 }
 
 /// Adds an instruction. Vectors of 512 bits have two ports, and one that stores; others have three, and two.
 fn add(work: &mut Work, inst: &Inst) {
     let is_wide = inst.args.iter().any(|a| matches!(a, Arg::Def(_, View::Z) | Arg::Use(_, View::Z)));
-    let is_vector = |v: &VReg| v.class() == RegClass::Float;
+    let is_vector = |v: VReg| v.class() == RegClass::Float;
     let port = if is_wide { ISSUE_WIDTH / 2 } else { ISSUE_WIDTH / 3 };
     work.instructions += 1;
     let has_memory = inst.args.iter().any(|a| matches!(a, Arg::Mem(_)));
@@ -55,7 +64,7 @@ fn add(work: &mut Work, inst: &Inst) {
     } else if has_memory && inst.code != Code::Lea_r64_m {
         work.loads += port;
     }
-    if !inst.loads_whole && !inst.stores() && inst.results().iter().any(is_vector) {
+    if !inst.loads_whole && !inst.stores() && inst.results().any(is_vector) {
         work.vectors += port;
     }
 }
@@ -72,8 +81,7 @@ fn iterations(body: &Body, r: &CountedLoop<'_>) -> Option<i64> {
 
 /// The value of a register that is a constant, shifted or not.
 fn known(body: &Body, register: VReg) -> Option<i64> {
-    let defines = |inst: &&Inst| inst.results().contains(&register);
-    let inst = body.blocks.iter().flat_map(|block| &block.insts).find(defines)?;
+    let inst = body.blocks.iter().flat_map(|block| &block.insts).find(|inst| inst.defines(register))?;
     match (inst.code, &inst.args[..]) {
         (Code::Mov_r32_imm32 | Code::Mov_r64_imm64, [_, Arg::Imm(n)]) => Some(*n),
         (Code::Shl_rm64_imm8, [Arg::Mod { from, .. }, Arg::Imm(bits)]) => {
