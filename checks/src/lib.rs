@@ -23,6 +23,7 @@ pub mod image_input;
 mod in_place;
 pub mod ladder;
 mod legal;
+pub mod nests;
 pub mod order;
 pub mod proofs;
 pub mod refusals;

@@ -10,7 +10,7 @@ use halide_sched::lower::LowerOptions;
 pub use halide_sched::nest::{Item, LoopCost, Nest, PointsCost, StoreCost};
 use halide_sched::nest::{NestQuery, Sizes};
 use halide_sched::plan::{self, Level, Plan};
-use halide_sched::schedule::Schedule;
+use halide_sched::schedule::{FloatMode, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -109,6 +109,13 @@ fn at_the_root(compiled: &Compiled) -> Option<Plan> {
         let name = plan.pipeline.funcs[id].name.as_str();
         if func.compute != Level::Inline && own.contains(name) {
             schedule.func(name).compute_root();
+            // Rewrites that are allowed change how many operations there are.
+            for (n, stage) in func.stages.iter().enumerate().filter(|(_, stage)| stage.float != FloatMode::Strict) {
+                match n.checked_sub(1) {
+                    Some(update) => schedule.func(name).update(update).float(stage.float),
+                    None => schedule.func(name).float(stage.float),
+                };
+            }
         }
     }
     plan::resolve(pipeline, &schedule, &plan.target).ok()

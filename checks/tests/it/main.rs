@@ -7,10 +7,10 @@ use halide_checks::coverage::Coverage;
 use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, budgets, classes, edges, externs, families, image_input, ladder, order, proofs, refusals, runs, schedules,
-    stacks, text, trust, words, work,
+    algebra, budgets, classes, edges, externs, families, image_input, ladder, nests, order, proofs, refusals, runs,
+    schedules, stacks, text, trust, words, work,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Records the tests that this build leaves out.
@@ -108,6 +108,25 @@ fn budgets_of_code() {
 fn inputs_of_extern_stages() {
     let failed = failures(40, 90, |_| "externs", externs::check);
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Points, elements and allocations of loop nests at given sizes are those that runs count; where few iterations stand
+/// for all, they are near in nearly all cases.
+#[test]
+fn costs_of_loop_nests() {
+    let (near, off) = (Cell::new(0u64), RefCell::new(Vec::new()));
+    runs::each("costs of loop nests", 300, |number| {
+        let case = Case::random(number);
+        match nests::check(&case).map_err(|f| format!("{}: {}", f.kind, f.text))? {
+            (Outcome::Compared, true) => near.set(near.get() + 1),
+            (Outcome::Compared, false) => off.borrow_mut().push(number),
+            _ => {}
+        }
+        Ok(())
+    });
+    let (near, off) = (near.get(), off.into_inner());
+    println!("{near} cases near, {off:?} are not");
+    assert!(near >= 100 && off.len() as u64 * 50 <= near, "{near} cases near, {off:?} are not");
 }
 
 /// The numbers of cases that fail, with the kinds and texts of their failures. Of the cases of each name, at least

@@ -70,20 +70,11 @@ pub struct Lowered {
 /// # Errors
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let Lowered { mut program, mut trace, .. } = lower_to_bounded(plan, options)?;
+    let (Lowered { mut program, mut trace, .. }, facts) = lower_to_hoisted(plan, options)?;
     let most = plan.target.budget.nodes;
-    let facts = regions::facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
-        trace.begin(name);
-        let before = std::mem::replace(&mut program, Program::empty(Stage::Nest));
-        program = f(before, &mut trace);
-        trace.finish(Some(&program));
-        debug_verify(name, &program);
+        run_pass(&mut program, &mut trace, name, f);
     };
-    pass("uniquify", &mut |p, _| loops::uniquify::uniquify(p));
-    pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
-    pass("skip_stages", &mut |p, t| loops::skip_stages::skip_stages(p, &facts, t));
-    pass("hoist_storage", &mut |p, t| storage::hoist_storage::hoist_storage(p, &facts, t));
     pass("inject_prefetches", &mut |p, t| loops::inject_prefetches::inject_prefetches(p, &facts, t));
     if options.count {
         // Before storage is flattened: later, one statement may compute several points.
@@ -152,6 +143,20 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     Ok(Lowered { program, trace, causes })
 }
 
+/// Runs a pass, and records what it did.
+fn run_pass(
+    program: &mut Program,
+    trace: &mut LoweringTrace,
+    name: &'static str,
+    f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program,
+) {
+    trace.begin(name);
+    let before = std::mem::replace(program, Program::empty(Stage::Nest));
+    *program = f(before, trace);
+    trace.finish(Some(program));
+    debug_verify(name, program);
+}
+
 /// Runs the passes behind `check_accesses`, from `Stage::Shaped` to `Stage::Final`, by `pass`.
 fn last_passes(mut pass: impl FnMut(&'static str, &mut dyn FnMut(Program, &mut LoweringTrace) -> Program)) {
     pass("outline_tasks", &mut |p, _| code::outline_tasks::outline_tasks(p));
@@ -195,6 +200,22 @@ fn debug_verify(pass: &str, program: &Program) {
     {
         panic!("after {pass}: {errors:?}\n{program}");
     }
+}
+
+/// Lowers as far as storage stands where it is allocated, still at `Stage::Bounded`: the last program whose loops and
+/// definitions are those of the schedule. Returns what is known of its symbols, too.
+pub(crate) fn lower_to_hoisted(plan: &Plan, options: &LowerOptions) -> Result<(Lowered, Facts), Vec<LowerError>> {
+    let mut lowered = lower_to_bounded(plan, options)?;
+    let facts = regions::facts::of_program(&lowered.program, &plan.pipeline);
+    let Lowered { program, trace, .. } = &mut lowered;
+    let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
+        run_pass(program, trace, name, f);
+    };
+    pass("uniquify", &mut |p, _| loops::uniquify::uniquify(p));
+    pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
+    pass("skip_stages", &mut |p, t| loops::skip_stages::skip_stages(p, &facts, t));
+    pass("hoist_storage", &mut |p, t| storage::hoist_storage::hoist_storage(p, &facts, t));
+    Ok((lowered, facts))
 }
 
 /// Lowers as far as `Stage::Bounded`: loops with every bound defined, multi-dimensional storage, checks in front.

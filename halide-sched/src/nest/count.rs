@@ -4,7 +4,7 @@ use super::formula::Env;
 use super::range::Range;
 use super::touched;
 use super::tree::{Loop, Node, Realize};
-use crate::tuning::{NEST_SAMPLES, NEST_STEPS};
+use crate::tuning::{NEST_SAMPLES, NEST_STEPS, NEST_WHOLE};
 use halide_ir::Program;
 use halide_ir::visit::deep;
 use std::collections::{BTreeSet, VecDeque};
@@ -79,12 +79,14 @@ pub(super) struct Walk<'q> {
     program: &'q Program,
     /// The iterations that are left to be counted, beyond one of each loop.
     steps: i64,
+    /// True if every iteration is counted.
+    each: bool,
     guesses: BTreeSet<String>,
 }
 
 impl<'q> Walk<'q> {
-    pub(super) fn new(program: &'q Program) -> Walk<'q> {
-        Walk { program, steps: NEST_STEPS, guesses: BTreeSet::new() }
+    pub(super) fn new(program: &'q Program, each: bool) -> Walk<'q> {
+        Walk { program, steps: NEST_STEPS, each, guesses: BTreeSet::new() }
     }
 
     /// What depends on data.
@@ -152,10 +154,13 @@ impl<'q> Walk<'q> {
             all.rows[0].middle = Some(Middle { bytes, extents: Vec::new() });
         }
         match l.differing {
+            Some(_) if self.each => {
+                body.add(&middle, 0.0);
+                (0..extent).for_each(|at| body.add(&count(self, env, at, false), 1.0));
+            }
             Some(nested) if self.steps > 0 => {
                 body.add(&middle, 0.0);
-                let most = NEST_SAMPLES >> (nested.min(4) - 1);
-                sum_iterations(extent, most, &mut body, |at| count(self, env, at, false));
+                sum_iterations(extent, nested, &mut body, |at| count(self, env, at, false));
             }
             _ => body.add(&middle, extent as f64),
         }
@@ -190,15 +195,24 @@ impl<'q> Walk<'q> {
     }
 }
 
-/// Adds the counts of all iterations of a loop, of which about `most` are counted. Windows are wider in the first
+/// Adds the counts of all iterations of a loop that is one of so many nested ones whose iterations differ. Windows are wider in the first
 /// iterations, chunks are cut short in the last one, and triangles grow from one to the next: where counts grow evenly,
 /// the ends stand for all between, and other stretches are halved, long ones first. Those that are left when enough are
 /// counted are added by Simpson's rule.
-fn sum_iterations(extent: i64, most: i64, sum: &mut Counts, mut count: impl FnMut(i64) -> Counts) {
-    let last = extent - 1;
-    let mut counted = 2;
-    let ends = (count(0), count(last));
-    let mut stretches = VecDeque::from([(0, last, ends.0, ends.1)]);
+fn sum_iterations(extent: i64, nested: u32, sum: &mut Counts, mut count: impl FnMut(i64) -> Counts) {
+    let depth = nested.clamp(1, 4) as usize - 1;
+    let (most, whole) = (NEST_SAMPLES[depth], NEST_WHOLE[depth]);
+    if extent <= whole {
+        (0..extent).for_each(|at| sum.add(&count(at), 1.0));
+        return;
+    }
+    // What runs in a part of the loop only is seen if it is a quarter, wherever it is.
+    let mut stretches = VecDeque::new();
+    for part in 0..4 {
+        let (from, to) = (extent * part / 4, extent * (part + 1) / 4 - 1);
+        stretches.push_back((from, to, count(from), count(to)));
+    }
+    let mut counted = 8;
     while let Some((from, to, first, end)) = stretches.pop_front() {
         let number = (to - from + 1) as f64;
         if to - from < 2 {
@@ -207,12 +221,14 @@ fn sum_iterations(extent: i64, most: i64, sum: &mut Counts, mut count: impl FnMu
             continue;
         }
         let part = |at: i64| (at - from) as f64 / (to - from) as f64;
-        let (third, half) = (from + (to - from) / 3, from + (to - from) / 2);
+        let half = from + (to - from) / 2;
         let middle = count(half);
         counted += 1;
         let is_even = middle.lies_between(&first, &end, part(half)) && {
-            counted += 1;
-            third == from || third == half || count(third).lies_between(&first, &end, part(third))
+            counted += 2;
+            // Places that no power of two divides.
+            let mut others = [from + (to - from) / 3, from + (to - from) * 5 / 8 | 1].into_iter();
+            others.all(|at| at > to || count(at).lies_between(&first, &end, part(at)))
         };
         if is_even {
             sum.add(&first, number / 2.0);
@@ -237,7 +253,7 @@ mod tests {
     /// The sum of a count over all iterations, and how many of them were counted.
     fn summed(extent: i64, f: impl Fn(i64) -> f64) -> (f64, i64) {
         let (mut sum, mut counted) = (Counts::none(1), 0);
-        sum_iterations(extent, NEST_SAMPLES, &mut sum, |at| {
+        sum_iterations(extent, 2, &mut sum, |at| {
             counted += 1;
             Counts { rows: vec![Row { times: f(at), ..Row::default() }], work: f(at), ..Counts::default() }
         });
@@ -248,20 +264,21 @@ mod tests {
     #[test]
     fn few_iterations_tell_what_all_count() {
         for extent in [1, 2, 3, 4, 7, 64, 1000, 100_003] {
-            let exact = |f: &dyn Fn(i64) -> f64, most: i64| {
+            let exact = |f: &dyn Fn(i64) -> f64| {
                 let (sum, counted) = summed(extent, f);
                 let expected: f64 = (0..extent).map(f).sum();
                 assert!((sum - expected).abs() <= 1e-6 * expected, "{extent}: {sum} is not {expected}");
-                assert!(counted <= most, "{extent}: {counted} iterations counted");
+                assert!(counted <= NEST_SAMPLES[1], "{extent}: {counted} iterations counted");
             };
-            exact(&|_| 5.0, 4);
-            exact(&|at| at as f64, 4);
-            exact(&|at| if at == 0 { 9.0 } else { 1.0 }, 80);
-            exact(&|at| if at == extent - 1 { 3.0 } else { 8.0 }, 80);
-            exact(&|at| if at < 6 { 0.0 } else { 1.0 }, 80);
-            exact(&|at| if at == 0 { 9.0 } else { (extent - at) as f64 }, 80);
+            exact(&|_| 5.0);
+            exact(&|at| at as f64);
+            exact(&|at| if at == 0 { 9.0 } else { 1.0 });
+            exact(&|at| if at == extent - 1 { 3.0 } else { 8.0 });
+            exact(&|at| if at < 6 { 0.0 } else { 1.0 });
+            exact(&|at| if at == 0 { 9.0 } else { (extent - at) as f64 });
+            exact(&|at| if (extent * 3 / 8..extent * 5 / 8).contains(&at) { 2.0 } else { 0.0 });
         }
         let (sum, counted) = summed(1000, |at| (at * at) as f64);
-        assert!((sum / 332_833_500.0 - 1.0).abs() < 1e-3 && counted <= NEST_SAMPLES + 100, "{sum} of {counted}");
+        assert!((sum / 332_833_500.0 - 1.0).abs() < 1e-3 && counted <= 2 * NEST_SAMPLES[1], "{sum} of {counted}");
     }
 }

@@ -1,8 +1,8 @@
 //! Costs of a loop nest at given sizes, found without running anything: how often each loop runs and what its
 //! iterations touch, how much is stored and computed, and how much of that may run at once.
 //!
-//! A [`NestQuery`] takes the program that bounds inference makes ([`Stage::Bounded`](halide_ir::Stage)) and puts sizes
-//! in for its symbols. A loop whose bounds and conditions are the same in all iterations is entered once. Of others, as of
+//! A [`NestQuery`] takes the last program whose loops and definitions are those of the schedule, before storage is
+//! flattened and loops are unrolled, and puts sizes in for its symbols. A loop whose bounds and conditions are the same in all iterations is entered once. Of others, as of
 //! those whose first window is wider or whose last chunk is cut short, as many iterations are counted as tell where the
 //! costs change. Coordinates within a loop are ranges, so what is touched is a box for each buffer.
 //!
@@ -15,7 +15,7 @@ mod text;
 mod touched;
 mod tree;
 
-use crate::lower::{LowerError, LowerOptions, lower_to_bounded};
+use crate::lower::{LowerError, LowerOptions, lower_to_hoisted};
 use crate::plan::Plan;
 use count::{Row, Walk};
 use formula::{Env, Symbols};
@@ -133,7 +133,7 @@ impl NestQuery {
     /// # Errors
     /// What lowering refuses.
     pub fn new(plan: &Plan, options: &LowerOptions) -> Result<NestQuery, Vec<LowerError>> {
-        let program = lower_to_bounded(plan, options)?.program;
+        let program = lower_to_hoisted(plan, options)?.0.program;
         let mut symbols = Symbols::default();
         let tree = Tree::new(&program, &mut symbols);
         Ok(NestQuery { program, symbols, tree })
@@ -141,6 +141,16 @@ impl NestQuery {
 
     /// Returns the costs at `sizes`.
     pub fn at(&self, sizes: &Sizes<'_>) -> Nest {
+        self.counted(sizes, false)
+    }
+
+    /// Returns the costs at small `sizes` with every iteration counted: as long as a run takes, and exact but for what
+    /// [`Nest::guesses`] says.
+    pub fn at_each_iteration(&self, sizes: &Sizes<'_>) -> Nest {
+        self.counted(sizes, true)
+    }
+
+    fn counted(&self, sizes: &Sizes<'_>, each: bool) -> Nest {
         let mut env = Env {
             symbols: self.symbols.all().fold(Vec::new(), |mut all, (s, number)| {
                 all.resize(all.len().max(number + 1), Range::Any);
@@ -150,7 +160,7 @@ impl NestQuery {
             params: sizes.params,
             steps: Vec::new(),
         };
-        let mut walk = Walk::new(&self.program);
+        let mut walk = Walk::new(&self.program, each);
         let counts = walk.node(&self.tree.body, &mut env, true);
         let argument_bytes = touched::arguments(&self.program, &self.tree, &mut env);
         let body = self.items(&self.tree.body, &mut counts.rows.into_iter());
@@ -245,13 +255,23 @@ impl Nest {
     /// Returns the number of points that are computed of the Func called `name`, of all its definitions.
     pub fn points(&self, name: &str) -> f64 {
         let mut points = 0.0;
-        self.for_each(&mut |item| {
-            if let Item::Points(p) = item
-                && p.name == name
-            {
-                points += p.points;
-            }
+        self.for_each(&mut |item| match item {
+            Item::Points(p) if p.name == name => points += p.points,
+            _ => {}
         });
         points
+    }
+
+    /// Returns the number of allocations of the Func called `name`, and the elements of all of them together.
+    pub fn stored(&self, name: &str) -> (f64, f64) {
+        let (mut allocations, mut elements) = (0.0, 0.0);
+        self.for_each(&mut |item| match item {
+            Item::Store(s) if s.name == name => {
+                allocations += s.allocations;
+                elements += s.elements;
+            }
+            _ => {}
+        });
+        (allocations, elements)
     }
 }

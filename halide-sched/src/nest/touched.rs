@@ -37,7 +37,7 @@ fn sum(program: &Program, touched: &Touched, counts: impl Fn(BufferRole) -> bool
         };
         span.iter().enumerate().map(extent).product::<f64>() * info.elem.bytes() as f64
     };
-    touched.boxes.iter().map(of).sum()
+    touched.boxes.iter().fold(0.0, |all, one| all + of(one))
 }
 
 fn touched(node: &Node, env: &mut Env<'_>) -> Touched {

@@ -28,7 +28,8 @@
 
 use crate::lower::walk;
 use halide_core::ids::FuncId;
-use halide_ir::{Expr, Program, Stmt, build};
+use halide_ir::visit::{nested, substitute};
+use halide_ir::{Expr, Program, Stmt, Sym, build};
 use std::collections::BTreeMap;
 
 /// The names of the counters of the Func `func`: points computed, elements allocated, allocations.
@@ -61,10 +62,16 @@ impl Instrument<'_> {
 fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::Provide { func, ref mask, .. } => {
-            let one = build::int(1);
-            let amount = mask.as_ref().map_or(one.clone(), |m| build::select(m.clone(), one, build::int(0)));
-            let count = Stmt::Count { counter: cx.counters(func), amount };
+            let count = Stmt::Count { counter: cx.counters(func), amount: stored(mask.as_ref()) };
             build::block([count, s])
+        }
+        // A step holds names and stores only, so its points are counted in front of it.
+        Stmt::Atomic { func, ref body } => {
+            let mut amounts = Vec::new();
+            stored_in(body, &mut BTreeMap::new(), &mut amounts);
+            let counter = cx.counters(func);
+            let counts = amounts.into_iter().map(|amount| Stmt::Count { counter, amount });
+            build::block(counts.chain([s.clone()]))
         }
         Stmt::Realize { func, bounds, when, body } => {
             let first = cx.counters(func);
@@ -75,6 +82,27 @@ fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
             build::block([elements, once, Stmt::Realize { func, bounds, when, body: Box::new(body) }])
         }
         other => walk::map_stmt(other, cx, |_, e| e.clone(), statement),
+    }
+}
+
+/// The number of points that a definition under a mask stores: one or none.
+fn stored(mask: Option<&Expr>) -> Expr {
+    let one = build::int(1);
+    mask.map_or(one.clone(), |m| build::select(m.clone(), one, build::int(0)))
+}
+
+/// The numbers of points that the definitions of an atomic step store, without the names of the step.
+fn stored_in(step: &Stmt, names: &mut BTreeMap<Sym, Expr>, amounts: &mut Vec<Expr>) {
+    match step {
+        Stmt::Provide { mask, .. } => amounts.push(substitute(&stored(mask.as_ref()), &|s| names.get(&s).cloned())),
+        Stmt::Let { bindings, body } => {
+            for (symbol, value) in bindings {
+                let value = substitute(value, &|s| names.get(&s).cloned());
+                names.insert(*symbol, value);
+            }
+            stored_in(body, names, amounts);
+        }
+        other => nested(other).for_each(|inner| stored_in(inner, names, amounts)),
     }
 }
 

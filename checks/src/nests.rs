@@ -1,0 +1,77 @@
+//! Costs of loop nests: what a nest says that a run computes and stores is what the run counts.
+
+use crate::case::Case;
+use crate::class::refused_by_lowering;
+use crate::engines::{self, Settled};
+use crate::failure::{Failure, Outcome, failure};
+use crate::sizes::Sizes;
+use halide::lower::{LowerOptions, Lowered, lower};
+use halide::plan;
+use halide_core::buffer::Dim;
+use halide_core::ids::{IdVec, ImageId, ParamId};
+use halide_core::value::Scalar;
+use halide_sched::lower::loops::instrument::counter_names;
+use halide_sched::nest::{self, Nest, NestQuery};
+
+/// The largest part by which counts may be off where some iterations stand for others.
+const MOST_OFF: f64 = 0.25;
+
+/// Smaller counts may be off by as much as this one.
+const LEAST: f64 = 10.0;
+
+/// Evaluates a case with counters, and holds what its nest says against them: with each iteration counted they are
+/// equal. Also says if they are near where few iterations stand for all.
+pub fn check(case: &Case) -> Result<(Outcome, bool), Failure> {
+    let mut case = case.main_part();
+    let Ok(plan) = plan::resolve(&case.pipeline, &case.schedule, &case.target) else {
+        return Ok((Outcome::Refused("illegal schedule".into()), true));
+    };
+    let options = LowerOptions { exact_tails: true, count: true, ..LowerOptions::default() };
+    let program = match lower(&plan, &options) {
+        Ok(Lowered { program, .. }) => program,
+        Err(errors) => return refused_by_lowering(&errors).map(|outcome| (outcome, true)),
+    };
+    let query = NestQuery::new(&plan, &options).map_err(|e| failure("nest query", format!("{e:?}")))?;
+    let mut inputs = Sizes::new(&case);
+    let programs = [(true, program)];
+    let outputs = match engines::settled(&mut case, &plan, &programs, &mut inputs) {
+        Ok(Settled::Values(outputs, _)) => outputs,
+        Ok(Settled::Refused(why)) => return Ok((Outcome::Refused(why), true)),
+        // Elements are counted before memory for them is asked for.
+        Err(f) if f.kind == "evaluator IndexOverflow" => {
+            return Ok((Outcome::Refused("large region".into()), true));
+        }
+        Err(f) => return Err(f),
+    };
+    let [(_, program)] = programs;
+    let Some((ran, stats)) = outputs.first().and_then(|(_, ran)| Some((ran, ran.stats.as_ref()?))) else {
+        return Ok((Outcome::Refused("no counts".into()), true));
+    };
+    let images: IdVec<ImageId, Vec<Dim>> = inputs.buffers.iter().map(|b| b.dims().to_vec()).collect();
+    let outputs: Vec<Vec<Dim>> = ran.outputs.iter().map(|b| b.dims().to_vec()).collect();
+    let params: IdVec<ParamId, Scalar> = case.pipeline.params.iter().map(|p| case.param(p)).collect();
+    let sizes = nest::Sizes { images: &images, outputs: &outputs, params: &params };
+    let (each, few) = (query.at_each_iteration(&sizes), query.at(&sizes));
+    if !each.guesses.is_empty() {
+        return Ok((Outcome::Refused("depends on data".into()), true));
+    }
+    let mut is_near = true;
+    for func in program.func_names.iter() {
+        let counted = counter_names(func).map(|name| {
+            let at = program.counters.iter().position(|c| *c == name);
+            at.map_or(0.0, |at| stats.counters[at] as f64)
+        });
+        let said = |nest: &Nest| {
+            let (allocations, elements) = nest.stored(func);
+            [nest.points(func), elements, allocations]
+        };
+        let exact = said(&each);
+        if exact != counted {
+            let text = format!("`{func}` has {counted:?} points, elements and allocations; its nest says {exact:?}");
+            return Err(failure("nest", format!("{text}\n{case}\n{each}\n{program}")));
+        }
+        let mut pairs = said(&few).into_iter().zip(counted);
+        is_near &= pairs.all(|(near, counted)| (near - counted).abs() <= MOST_OFF * counted.max(LEAST));
+    }
+    Ok((Outcome::Compared, is_near))
+}
