@@ -1,0 +1,4 @@
+//! Tests of tile sizes by model.
+
+mod num_vec;
+mod support;
