@@ -164,6 +164,6 @@ fn residue(a: u64, b: u64, modulus: u64) -> u64 {
 }
 
 /// Returns the greatest common divisor; of a number and 0 it is the number.
-fn gcd(a: u64, b: u64) -> u64 {
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
