@@ -13,6 +13,11 @@
 //!
 //! [`rules`] has what it is compared with: untiled nests, cubes, two other rules, and all candidates.
 //!
+//! The price in cycles counts more between two uses of an element than the paper's distance does: a cache that drops
+//! what was used the longest ago still holds what the last iteration touched of other arrays, beside what the next one
+//! touches. Nine of ten predictions in the tests are within 15 % of the traffic of simulated caches, and all within a
+//! factor of two. By the paper's distance, one that just fit was predicted to move 28 % of what it did.
+//!
 //! The paper's choice of the vector loop alone is degenerate, since the whole loop always reaches the most elements.
 //! Its numbers hold for rows that begin aligned, so the leading dimension is an argument here.
 

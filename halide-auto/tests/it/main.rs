@@ -7,4 +7,5 @@ mod price;
 mod properties;
 mod rules;
 mod select;
+mod simulated;
 mod support;
