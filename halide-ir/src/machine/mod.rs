@@ -2,6 +2,10 @@
 //!
 //! A [`Target`](crate::target::Target) says what code may be; a [`Machine`] says what that costs. No pass of lowering
 //! asks it, so code is the same whatever it says.
+//!
+//! [`Machine::typical`] has figures for what nobody tells.
+
+mod typical;
 
 /// The speeds and sizes of a machine.
 #[derive(Clone, Debug, PartialEq)]
