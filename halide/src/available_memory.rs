@@ -67,7 +67,7 @@ fn row(text: &str, word: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::machine::*;
+    use crate::available_memory::*;
 
     fn at(files: &[(&str, &str)]) -> Option<u64> {
         let root = std::env::temp_dir().join(format!("halide-machine-{:?}", std::thread::current().id()));

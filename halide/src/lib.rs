@@ -135,6 +135,7 @@
 //! The folder `examples` of the crate has programs that do all of this: `cargo run -p halide --example first`.
 
 mod aliases;
+mod available_memory;
 pub mod call;
 pub mod compiled;
 pub mod compiler;
@@ -155,7 +156,6 @@ mod in_place;
 mod input_bounds;
 pub mod input_requirements;
 pub mod limits;
-mod machine;
 mod memory;
 pub mod nest;
 mod once_map;
@@ -182,7 +182,7 @@ pub use fault::{CallFault, Defect, FaultKind};
 pub use halide_core::{boundary, buffer, expr, externs, shape, types, value, vars};
 #[cfg(feature = "cpu")]
 pub use halide_cpu::Tier;
-pub use halide_ir::{features, target};
+pub use halide_ir::{features, machine, target};
 pub use halide_sched::schedule;
 // For the tests and checks of this workspace: no part of what users can rely on.
 #[doc(hidden)]

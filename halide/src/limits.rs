@@ -1,7 +1,7 @@
 //! Limits of runs: a cap on memory, a time to give up after, and cancellation from another thread.
 
+pub use crate::available_memory::available_memory;
 use crate::error::Error;
-pub use crate::machine::available_memory;
 pub use halide_core::limits::OverCap;
 use halide_core::limits::{Limits, Stop};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};

@@ -3,8 +3,16 @@
 //! A [`Target`](crate::target::Target) says what code may be; a [`Machine`] says what that costs. No pass of lowering
 //! asks it, so code is the same whatever it says.
 //!
-//! [`Machine::typical`] has figures for what nobody tells.
+//! There are three sources. [`Machine::host`] declares the machine that this runs on: what processor and system tell,
+//! and typical figures for the rest. [`Machine::typical`] asks nobody. A measurement is a matter of who has a compiler
+//! and a clock.
 
+mod caches;
+#[cfg(target_arch = "x86_64")]
+mod cpuid;
+mod host;
+#[cfg(any(target_os = "linux", test))]
+mod sysfs;
 mod typical;
 
 /// The speeds and sizes of a machine.
@@ -68,6 +76,27 @@ pub struct Vector {
     pub issue: f64,
     /// Fused products and sums of floats.
     pub fmas: f64,
+}
+
+/// The one who told a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The processor, by `cpuid`.
+    Processor,
+    /// The operating system.
+    System,
+    /// Nobody: it is typical of machines of the kind.
+    Typical,
+}
+
+/// A machine with the origin of what differs by machine. Clock, bandwidths, latencies and instructions per cycle are
+/// typical ones: nobody tells these, and virtual machines tell no truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declared {
+    /// The machine.
+    pub machine: Machine,
+    /// The origin of the sizes of each cache.
+    pub caches: Vec<Origin>,
 }
 
 impl Cache {
