@@ -227,7 +227,7 @@ fn sum_iterations(extent: i64, nested: u32, sum: &mut Counts, mut count: impl Fn
         let is_even = middle.lies_between(&first, &end, part(half)) && {
             counted += 2;
             // Places that no power of two divides.
-            let mut others = [from + (to - from) / 3, from + (to - from) * 5 / 8 | 1].into_iter();
+            let mut others = [from + (to - from) / 3, (from + (to - from) * 5 / 8) | 1].into_iter();
             others.all(|at| at > to || count(at).lies_between(&first, &end, part(at)))
         };
         if is_even {
