@@ -156,6 +156,7 @@ mod in_place;
 mod input_bounds;
 pub mod input_requirements;
 pub mod limits;
+pub mod machine_file;
 mod memory;
 pub mod nest;
 mod once_map;
