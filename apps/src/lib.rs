@@ -6,6 +6,7 @@ pub mod filters;
 pub mod input;
 pub mod job;
 mod jpeg;
+pub mod measure;
 pub mod memory;
 pub mod params;
 pub mod place;
