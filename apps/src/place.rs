@@ -56,6 +56,16 @@ impl Place {
     pub fn path(&self) -> &Path {
         &self.path
     }
+    /// Checks that a file can be made there, by one that is gone at once: for who works long before writing.
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub fn try_out(&self) -> io::Result<()> {
+        match &self.kind {
+            Kind::Stream => OpenOptions::new().write(true).open(&self.path).map(drop),
+            Kind::File { folder } => part().tempfile_in(folder).map(drop),
+        }
+    }
     /// Has `make` write the file. If that fails, what was there before stays.
     ///
     /// # Errors
@@ -71,11 +81,7 @@ impl Place {
                 Ok(stream.flush()?)
             }
             Kind::File { folder } => {
-                let mut builder = tempfile::Builder::new();
-                builder.prefix(".halide-").suffix(".part");
-                #[cfg(unix)]
-                builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-                let mut file = builder.tempfile_in(folder)?;
+                let mut file = part().tempfile_in(folder)?;
                 let mut writer = BufWriter::new(file.as_file_mut());
                 make(&mut writer)?;
                 writer.flush()?;
@@ -88,6 +94,15 @@ impl Place {
             }
         }
     }
+}
+
+/// Files that are not whole yet.
+fn part() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".halide-").suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
 }
 
 /// The path behind all links, also of one that leads to nothing.
@@ -144,6 +159,20 @@ mod tests {
         });
         assert!(failed.is_err() && fs::read_to_string(&path).unwrap() == "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn places_are_tried_out_without_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| Place::new(&folder.path().join(name)).unwrap();
+        place("a").try_out().unwrap();
+        fs::write(folder.path().join("b"), "old").unwrap();
+        place("b").try_out().unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("b")).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let gone = place("a");
+        drop(folder);
+        assert!(gone.try_out().is_err());
     }
 
     #[test]

@@ -66,6 +66,21 @@ fn outputs_that_cannot_be() {
     check(&place, "run blur a.png folder.png", &["folder.png", "directory"]);
 }
 
+/// A machine is measured for seconds; an output that cannot be written is found before.
+#[test]
+fn machine_files_that_cannot_be_written() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    std::fs::write(place.path("file"), "x").unwrap();
+    for measure in ["", "--measure "] {
+        check(&place, &format!("machine {measure}-o nowhere/m.json"), &["nowhere", "No such file"]);
+        check(&place, &format!("machine {measure}-o folder"), &["folder", "directory"]);
+        check(&place, &format!("machine {measure}--json -o file/m.json"), &["file", "Not a directory"]);
+    }
+    // Nobody makes files there, not even who may do all else.
+    check(&place, "machine --measure -o /proc/m.json", &["/proc"]);
+}
+
 #[test]
 fn sizes_that_cannot_be() {
     let place = Workplace::new();
@@ -124,4 +139,7 @@ fn wrong_command_lines() {
     check_usage("run blur a.png b.png --random 1", "--random");
     check_usage("run blur a.png b.png c.png", "c.png");
     check_usage("compare blur a.png --random 1", "--random");
+    check_usage("machine m.json", "unexpected argument");
+    check_usage("machine --mesure", "--measure");
+    check_usage("machine -o", "FILE");
 }

@@ -136,3 +136,42 @@ fn edges_of_regions_name_who_demanded_them() {
     assert_eq!(wrong.status, 1);
     assert!(wrong.stderr.contains("the pipeline has no Func `blur_z`; its Funcs are"), "{}", wrong.stderr);
 }
+
+/// The declared machine as a table, as JSON, and as a file that is read back.
+#[test]
+fn machine_says_who_told_each_figure() {
+    let place = Workplace::new();
+    let text = place.succeed("machine").stdout;
+    for word in ["cores", "clock", "vector registers", "cache 1 size", "memory bandwidth", "system", "typical"] {
+        assert!(text.contains(word), "{word} in\n{text}");
+    }
+    assert!(!text.contains("measured"), "{text}");
+    assert_eq!(place.files(), Vec::<String>::new(), "nothing is kept");
+    let all = json(&place.succeed("machine --json").stdout);
+    assert_eq!((&all["sources"]["speeds"], &all["bandwidths"]), (&Value::from("typical"), &Value::Null));
+    let caches = all["machine"]["caches"].as_array().unwrap();
+    assert_eq!(all["sources"]["caches"].as_array().unwrap().len(), caches.len());
+    let written = place.succeed("machine -o machine.json").stdout;
+    assert!(written.ends_with("wrote machine.json\n"), "{written}");
+    let file = std::fs::read(place.path("machine.json")).unwrap();
+    let machine = halide::machine_file::read(&file).unwrap();
+    assert_eq!(machine, halide::machine::Machine::host());
+    assert_eq!(serde_json::from_slice::<Value>(&file).unwrap(), all["machine"]);
+}
+
+/// Figures that are measured are numbers of any size, since others use the machine, too.
+#[test]
+fn machine_is_measured_when_asked() {
+    let place = Workplace::new();
+    let all = json(&place.succeed("machine --measure --json -o machine.json").stdout);
+    assert_eq!(
+        (all["sources"]["speeds"].as_str(), all["sources"]["latencies"].as_str()),
+        (Some("measured"), Some("typical"))
+    );
+    let machine = halide::machine_file::read(&std::fs::read(place.path("machine.json")).unwrap()).unwrap();
+    assert_eq!(machine.ghz, all["machine"]["ghz"].as_f64().unwrap());
+    assert_eq!(place.files(), ["machine.json"]);
+    let bandwidths = all["bandwidths"].as_array().unwrap();
+    assert_eq!(bandwidths[0]["bytes"], 16 << 10);
+    assert!(bandwidths.iter().all(|row| row["sum"].as_f64() > Some(0.0) && row["copy"].as_f64() > Some(0.0)));
+}

@@ -25,6 +25,21 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Time and check every schedule of an app
     Compare(CompareArgs),
+    /// Show the sizes and speeds of this machine: what it tells, and typical figures for the rest
+    Machine(MachineArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MachineArgs {
+    /// Measure speeds by small pipelines instead of taking typical ones; about 3 seconds and half a GiB of memory
+    #[arg(long)]
+    pub(crate) measure: bool,
+    /// Write the machine to FILE, as JSON that halide reads back
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print one JSON object of {machine, sources, bandwidths} and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

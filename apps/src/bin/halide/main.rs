@@ -10,6 +10,7 @@ mod gpu;
 mod gpu;
 mod html;
 mod list;
+mod machine;
 mod report;
 mod run;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::List { json } => list::list(json),
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Machine(args) => machine::machine(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
