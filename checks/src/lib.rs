@@ -6,6 +6,7 @@
 
 pub mod accesses;
 pub mod algebra;
+pub mod auto;
 pub mod budgets;
 pub mod case;
 mod class;

@@ -49,5 +49,16 @@
 //! # Ok::<(), halide_auto::tss::TssError>(())
 //! ```
 
+mod error;
+mod estimate;
+mod inline;
+mod price;
+mod search;
+mod shape;
+mod state;
 pub mod tss;
 mod tuning;
+
+pub use error::AutoError;
+pub use estimate::{Complete, EstimateError, Estimates};
+pub use search::{Auto, auto_schedule};

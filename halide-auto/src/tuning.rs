@@ -39,3 +39,39 @@ pub(crate) const MOST_STEPS: usize = 4_000;
 /// The least gain for which padding is advised. Unit: 1.
 /// Reason: the price is not righter than that.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
+
+// price
+
+/// The cost of entering a loop. Unit: cycles.
+/// Reason: a mispredicted jump now and then, and what bounds and addresses take.
+pub(crate) const CYCLES_OF_ENTRY: f64 = 10.0;
+/// The cost of going on to the next iteration of a loop. Unit: cycles.
+/// Reason: a sum, a comparison and a jump.
+pub(crate) const CYCLES_OF_ITERATION: f64 = 1.0;
+/// The instructions that a core completes of those that it could start. Unit: 1.
+/// Reason: vector instructions have half of the ports.
+pub(crate) const SHARE_OF_ISSUE: f64 = 0.5;
+/// The part of the shorter one of arithmetic and traffic that does not overlap with the other. Unit: 1.
+/// Reason: as the hidden share of traffic between near caches.
+pub(crate) const NOT_HIDDEN: f64 = 0.2;
+/// The time to start tasks on other threads and to wait for them. Unit: nanoseconds.
+/// Reason: a wake-up of a thread of rayon's pool.
+pub(crate) const FORK_NS: f64 = 5_000.0;
+/// The size of an element where nothing tells it. Unit: bytes.
+pub(crate) const ELEMENT_BYTES: f64 = 4.0;
+
+// search
+
+/// The rows of a strip that are tried. Unit: iterations.
+pub(crate) const ROWS: [i64; 5] = [8, 16, 32, 64, 128];
+/// The Funcs in the strips of another one, at most.
+/// Reason: loops of more do not stay in registers, and their code grows; as the longest chain that is grouped at once.
+pub(crate) const MOST_MEMBERS: usize = 12;
+/// The nests that a search looks at, for a pipeline of one Func; of many Funcs they are fewer, since each takes longer.
+pub(crate) const MOST_NESTS: usize = 64;
+/// The nests that a search looks at, however many Funcs there are.
+pub(crate) const LEAST_NESTS: usize = 12;
+/// Funcs of a pipeline beyond which a search looks at fewer nests.
+pub(crate) const FEW_FUNCS: usize = 8;
+/// The least part by which a schedule must be cheaper to be taken.
+pub(crate) const LEAST_PART: f64 = 0.01;

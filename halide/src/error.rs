@@ -1,6 +1,7 @@
 //! Everything that can go wrong between an algorithm and its pixels, as one type for `?`.
 
 use crate::fault::{CallFault, Defect};
+use halide_auto::AutoError;
 use halide_core::limits::OverCap;
 #[cfg(feature = "cpu")]
 use halide_sched::lower::Cause;
@@ -53,6 +54,8 @@ pub enum Error {
     Schedule(Vec<ScheduleError>),
     /// The schedule is legal, but cannot be lowered: all reasons.
     Lower(Vec<LowerError>),
+    /// No schedule can be chosen: the sizes that it is for have mistakes, or the pipeline has extern stages.
+    Auto(AutoError),
     /// The lowered program could not be made into machine code.
     #[cfg(feature = "cpu")]
     Cpu(CpuError),
@@ -200,6 +203,7 @@ impl fmt::Display for Error {
             ),
             Error::Run(error) => error.fmt(f),
             Error::InPlace(error) => error.fmt(f),
+            Error::Auto(error) => error.fmt(f),
             Error::Query(error) => error.fmt(f),
             #[cfg(feature = "image")]
             Error::Image(error) => error.fmt(f),
@@ -224,6 +228,7 @@ impl std::error::Error for Error {
             Error::Fault(fault) => Some(fault),
             Error::Internal(defect) => Some(defect),
             Error::Run(error) => Some(error),
+            Error::Auto(error) => Some(error),
             Error::Query(error) => Some(error),
             Error::InPlace(error) => Some(error),
             #[cfg(feature = "image")]

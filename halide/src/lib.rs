@@ -135,6 +135,7 @@
 //! The folder `examples` of the crate has programs that do all of this: `cargo run -p halide --example first`.
 
 mod aliases;
+pub mod auto;
 mod available_memory;
 pub mod call;
 pub mod compiled;

@@ -23,6 +23,11 @@ fn tiers() -> impl Iterator<Item = halide::Tier> {
 fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
     let app = app::find(name).expect("the app is there");
     let given: Vec<(String, String)> = settings.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    // The schedule that is chosen for one size is right at all of them.
+    let (width, height) = sizes[sizes.len() - 1];
+    let job = Job::new(app, Source::Random { seed: 0, width, height }, &given).unwrap();
+    let auto = job.auto_schedule(&Target::host()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(auto.refused, Vec::<String>::new(), "{name}");
     for (seed, &(width, height)) in sizes.iter().enumerate() {
         let source = Source::Random { seed: seed as u64, width, height };
         let job = Job::new(app, source, &given).unwrap();
@@ -33,6 +38,8 @@ fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
         };
         let reference = Compiler::new(&job.pipeline).engine(Engine::Interp).compile().unwrap();
         let expected = all(&reference);
+        let compiled = job.pipeline.compile(&auto.schedule, &Target::host()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(all(&compiled) == expected, "{name} by a chosen schedule, {width}x{height}:\n{}", auto.schedule);
         for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
             let schedule = named.parse().unwrap();
             for tier in tiers() {

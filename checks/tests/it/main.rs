@@ -7,8 +7,8 @@ use halide_checks::coverage::Coverage;
 use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, budgets, classes, edges, externs, families, image_input, ladder, nests, order, proofs, refusals, runs,
-    schedules, stacks, text, trust, words, work,
+    algebra, auto, budgets, classes, edges, externs, families, image_input, ladder, nests, order, proofs, refusals,
+    runs, schedules, stacks, text, trust, words, work,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,6 +107,13 @@ fn budgets_of_code() {
 #[test]
 fn inputs_of_extern_stages() {
     let failed = failures(40, 90, |_| "externs", externs::check);
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// A schedule is chosen for every pipeline, and changes no value.
+#[test]
+fn schedules_that_are_chosen() {
+    let failed = failures(60, 30, |_| "auto", |number| auto::check(&Case::random(number)));
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

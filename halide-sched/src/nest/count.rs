@@ -19,11 +19,13 @@ pub(super) struct Row {
     pub(super) middle: Option<Middle>,
 }
 
-/// An iteration or an allocation in the middle of all loops around it.
+/// An iteration or an allocation in the middle of all loops around it, or in the last iteration of some of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Middle {
     /// Bytes that are touched or allocated.
     pub(super) bytes: f64,
+    /// Bytes that all iterations touch, of a loop.
+    pub(super) footprint: f64,
     /// Extents of an allocation.
     pub(super) extents: Vec<i64>,
 }
@@ -62,6 +64,16 @@ impl Counts {
         self.work += other.work * share;
         self.span += other.span * share;
         self.bytes = self.bytes.max(other.bytes);
+    }
+
+    /// Keeps what another iteration touches and allocates, where that is more.
+    fn take_larger(&mut self, other: Counts) {
+        for (own, row) in self.rows.iter_mut().zip(other.rows) {
+            let bytes = |middle: &Option<Middle>| middle.as_ref().map_or(0.0, |m| m.bytes);
+            if bytes(&row.middle) > bytes(&own.middle) {
+                own.middle = row.middle;
+            }
+        }
     }
 
     /// Returns true if every count is what lies a part of the way from that of `from` to that of `to`.
@@ -148,10 +160,19 @@ impl<'q> Walk<'q> {
             counts
         };
         let mut body = Counts::none(l.rows);
-        let middle = count(self, env, extent / 2, is_middle);
+        let mut middle = count(self, env, extent / 2, is_middle);
         if is_middle {
             let bytes = touched::bytes(self.program, &l.body, env);
-            all.rows[0].middle = Some(Middle { bytes, extents: Vec::new() });
+            let footprint = touched::loop_bytes(self.program, l, env);
+            all.rows[0].middle = Some(Middle { bytes, footprint, extents: Vec::new() });
+        }
+        if is_middle && l.differing.is_some() && extent > 1 {
+            // Windows that begin late touch nothing in the middle.
+            let last = count(self, env, extent - 1, true);
+            middle.take_larger(last);
+            let bytes = touched::bytes(self.program, &l.body, env);
+            let known = all.rows[0].middle.get_or_insert_default();
+            known.bytes = known.bytes.max(bytes);
         }
         match l.differing {
             Some(_) if self.each => {
@@ -184,7 +205,7 @@ impl<'q> Walk<'q> {
         let elements: f64 = extents.iter().map(|e| *e as f64).product();
         let element: usize = r.bufs.iter().map(|buf| self.program.buffers[*buf].elem.bytes()).sum();
         let bytes = elements * element as f64;
-        let middle = is_middle.then_some(Middle { bytes, extents });
+        let middle = is_middle.then_some(Middle { bytes, footprint: bytes, extents });
         let own = match exists {
             true => Counts { rows: vec![Row { times: 1.0, amount: elements, middle }], bytes, ..Counts::default() },
             false => Counts::none(1),

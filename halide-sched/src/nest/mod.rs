@@ -87,6 +87,8 @@ pub struct LoopCost {
     pub iterations: f64,
     /// Distinct bytes that an iteration in the middle touches, of all buffers together.
     pub touched: f64,
+    /// Distinct bytes that all iterations of an entry in the middle touch.
+    pub footprint: f64,
     /// The parts of its body.
     pub body: Vec<Item>,
 }
@@ -201,13 +203,15 @@ impl NestQuery {
             }
             Node::For(l) => {
                 let Row { times, amount, middle } = rows.next().unwrap_or_default();
+                let middle = middle.unwrap_or_default();
                 items.push(Item::Loop(LoopCost {
                     id: l.id,
                     name: self.program.loops[l.id].name.clone(),
                     kind: l.kind,
                     entries: times,
                     iterations: amount,
-                    touched: middle.map_or(0.0, |m| m.bytes),
+                    touched: middle.bytes,
+                    footprint: middle.footprint,
                     body: self.items(&l.body, rows),
                 }));
             }

@@ -2,7 +2,7 @@
 
 use super::formula::Env;
 use super::range::Range;
-use super::tree::{Access, Node, Tree};
+use super::tree::{Access, Loop, Node, Tree};
 use halide_ir::visit::deep;
 use halide_ir::{BufId, BufferRole, Program};
 use std::collections::BTreeMap;
@@ -17,6 +17,13 @@ struct Touched {
 /// The distinct bytes that a statement touches. Loops inside of it run over all their iterations.
 pub(super) fn bytes(program: &Program, node: &Node, env: &mut Env<'_>) -> f64 {
     sum(program, &touched(node, env), |_| true)
+}
+
+/// The distinct bytes that all iterations of a loop touch.
+pub(super) fn loop_bytes(program: &Program, l: &Loop, env: &mut Env<'_>) -> f64 {
+    let mut all = Touched::default();
+    go_loop(l, env, &mut all);
+    sum(program, &all, |_| true)
 }
 
 /// The distinct bytes of inputs and outputs that a program touches.
@@ -66,16 +73,7 @@ fn go(node: &Node, env: &mut Env<'_>, all: &mut Touched) {
                 go(otherwise, env, all);
             }
         }
-        Node::For(l) => {
-            let (first, last) = (l.min.range(env), l.last.range(env));
-            let values = match (first.ends(), last.ends()) {
-                (Some((first, _)), Some((_, last))) if first <= last => Range::Int(first, last),
-                (Some(_), Some(_)) => return,
-                _ => Range::Any,
-            };
-            env.symbols[l.var] = values;
-            go(&l.body, env, all);
-        }
+        Node::For(l) => go_loop(l, env, all),
         Node::Realize(r) => {
             let extents = r.bounds.iter().zip(&r.fold).map(|((_, extent), fold)| {
                 let most = extent.range(env).ends().map_or(i64::MAX, |(_, most)| most.max(0));
@@ -87,6 +85,17 @@ fn go(node: &Node, env: &mut Env<'_>, all: &mut Touched) {
         }
         Node::Provide(p) => p.stores.iter().chain(&p.reads).for_each(|access| add(access, env, all)),
     });
+}
+
+fn go_loop(l: &Loop, env: &mut Env<'_>, all: &mut Touched) {
+    let (first, last) = (l.min.range(env), l.last.range(env));
+    let values = match (first.ends(), last.ends()) {
+        (Some((first, _)), Some((_, last))) if first <= last => Range::Int(first, last),
+        (Some(_), Some(_)) => return,
+        _ => Range::Any,
+    };
+    env.symbols[l.var] = values;
+    go(&l.body, env, all);
 }
 
 /// Adds an access. Of a coordinate that nothing is known of, one element is counted.

@@ -26,6 +26,7 @@ mod levels;
 mod monoid;
 mod options;
 mod part;
+mod possible;
 mod query;
 mod rdomain;
 mod resolve;
@@ -46,6 +47,7 @@ pub use facts::order;
 pub use monoid::MonoidReason;
 pub use options::StageOptions;
 pub use part::{Part, main_part, part};
+pub use possible::{Possible, PossibleVar, possible};
 pub use query::image_buffer;
 pub use resolve::resolve;
 pub use types::{

@@ -150,6 +150,7 @@ pub(crate) fn target(common: &CommonArgs) -> Target {
         target.vector_bits = Tier::of_features(features).vector_bits();
         target.features = Some(features);
     }
+    target.threads = threads(common);
     target
 }
 

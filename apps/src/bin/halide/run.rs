@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The name of the schedule that is chosen for the sizes of a run.
+const AUTO: &str = "auto";
+
 /// Runs the app and writes, prints, times or checks what was asked for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let app = common::find_app(&args.app)?;
@@ -24,9 +27,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         eprintln!("note: {} has no schedule with kernels, so `{}` runs on the host", app.name, best.name);
     }
     let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
-    let schedule = common::find_schedule(app, schedule_name)?;
+    let named = if schedule_name == AUTO { None } else { Some(common::find_schedule(app, schedule_name)?) };
     let output = output.as_deref().map(Output::new).transpose()?;
-    let job = common::job(app, &args.common, input.as_deref(), Some(&schedule))?;
+    let job = common::job(app, &args.common, input.as_deref(), named.as_ref())?;
+    let schedule = match named {
+        Some(schedule) => schedule,
+        None => {
+            let auto = job.auto_schedule(&common::target(&args.common))?;
+            let [ns, at_root] = [auto.predicted_ns, auto.breadth_first_ns].map(|ns| ns / 1e6);
+            eprintln!(
+                "note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {} schedules priced",
+                auto.priced
+            );
+            auto.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
+            auto.schedule
+        }
+    };
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
     if describes(args) {

@@ -1,0 +1,46 @@
+//! The reasons that there is no schedule.
+
+use crate::estimate::EstimateError;
+use halide_sched::lower::LowerError;
+use halide_sched::lower::regions::query::QueryError;
+use halide_sched::plan::ScheduleError;
+use std::fmt;
+
+/// A reason that no schedule can be chosen.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AutoError {
+    /// Estimates with mistakes.
+    Estimates(Vec<EstimateError>),
+    /// The algorithm asks for what no schedule gives it.
+    Schedule(Vec<ScheduleError>),
+    /// The algorithm cannot be lowered, whatever the schedule.
+    Lower(Vec<LowerError>),
+    /// A pipeline with stages that are computed outside of it.
+    Extern {
+        /// The first one.
+        func: String,
+    },
+    /// Sizes of inputs that do not follow from those of outputs.
+    Query(QueryError),
+}
+
+impl fmt::Display for AutoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn lines<E: fmt::Display>(f: &mut fmt::Formatter<'_>, errors: &[E]) -> fmt::Result {
+            errors.iter().enumerate().try_for_each(|(n, e)| write!(f, "{}{e}", if n == 0 { "" } else { "\n" }))
+        }
+        match self {
+            AutoError::Estimates(errors) => lines(f, errors),
+            AutoError::Schedule(errors) => lines(f, errors),
+            AutoError::Lower(errors) => lines(f, errors),
+            AutoError::Extern { func } => write!(
+                f,
+                "`{func}` is an extern stage, and schedules are chosen for pipelines without any; write one by hand"
+            ),
+            AutoError::Query(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AutoError {}

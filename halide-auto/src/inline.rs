@@ -1,0 +1,92 @@
+//! Funcs that are substituted where they are used: computing them there costs no more than storing and loading them.
+
+use halide_core::ids::{ExprId, FuncId, IdVec};
+use halide_core::pipeline::{Kind, Pipeline, StageDef};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Operations of a point that are as dear as storing it.
+const OF_STORE: f64 = 2.0;
+
+/// Operations that are as dear as loading a point.
+const OF_LOAD: f64 = 1.0;
+
+/// Operations that are as dear as a transcendental function.
+const OF_MATH: u64 = 20;
+
+/// Returns true for each Func that is substituted where it is used. `points` has how many points of each are computed
+/// if all are stored.
+pub(crate) fn inlined(pipeline: &Pipeline, points: &BTreeMap<FuncId, f64>) -> IdVec<FuncId, bool> {
+    let mut inlined: IdVec<FuncId, bool> = pipeline.funcs.iter().map(|_| false).collect();
+    // How often each is evaluated if it is not stored.
+    let mut evaluations: BTreeMap<FuncId, f64> = BTreeMap::new();
+    // Consumers come first, so that what they pass on is known.
+    for &id in pipeline.order.iter().rev() {
+        let func = &pipeline.funcs[id];
+        let (stored, used) = (points.get(&id).copied().unwrap_or(1.0), evaluations.get(&id).copied().unwrap_or(0.0));
+        let work: u64 = func.stages[0].values.iter().map(|value| operations(pipeline, *value)).sum();
+        let reads = reached(pipeline, &func.stages[0]).into_iter().filter(|e| is_read(pipeline, *e)).count();
+        let work = work as f64 + reads as f64 * OF_LOAD;
+        let is_free = func.is_pure() && !pipeline.outputs.contains(&id) && !has_effects(pipeline, &func.stages[0]);
+        inlined[id] = is_free && work * used <= (work + OF_STORE) * stored + OF_LOAD * used;
+        let times = if inlined[id] { used } else { stored };
+        for stage in &func.stages {
+            for e in reached(pipeline, stage) {
+                match pipeline.exprs[e].kind {
+                    Kind::Call { func, .. } if func != id => *evaluations.entry(func).or_default() += times,
+                    _ => {}
+                }
+            }
+        }
+    }
+    inlined
+}
+
+/// The expressions that a definition evaluates, each once.
+pub(crate) fn reached(pipeline: &Pipeline, stage: &StageDef) -> BTreeSet<ExprId> {
+    let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
+    let roots: Vec<ExprId> = stage.args.iter().chain(&stage.values).copied().chain(predicate).collect();
+    halide_sched::plan::reachable(pipeline, &roots)
+}
+
+fn is_read(pipeline: &Pipeline, e: ExprId) -> bool {
+    matches!(pipeline.exprs[e].kind, Kind::Call { .. } | Kind::Image { .. })
+}
+
+fn has_effects(pipeline: &Pipeline, stage: &StageDef) -> bool {
+    let has_effect = |e: ExprId| matches!(pipeline.exprs[e].kind, Kind::Note { .. } | Kind::Before { .. });
+    reached(pipeline, stage).into_iter().any(has_effect)
+}
+
+/// Operations on data that a value costs. Coordinates cost nothing, nor do conditions that hold in the steady state of
+/// a loop.
+fn operations(pipeline: &Pipeline, value: ExprId) -> u64 {
+    let (mut seen, mut todo, mut sum) = (BTreeSet::new(), vec![value], 0u64);
+    while let Some(e) = todo.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        let kind = &pipeline.exprs[e].kind;
+        match kind {
+            Kind::Call { .. } | Kind::Image { .. } => {}
+            Kind::Select(condition, a, b) if is_likely(pipeline, *condition) => todo.extend([*a, *b]),
+            Kind::Math(_, args) => {
+                sum = sum.saturating_add(OF_MATH);
+                todo.extend(args);
+            }
+            Kind::Likely(_) | Kind::LikelyIfInnermost(_) | Kind::Strict(_) | Kind::Reinterpret(_) => {
+                todo.extend(kind.children());
+            }
+            _ => {
+                let operands = kind.children();
+                sum = sum.saturating_add(u64::from(!operands.is_empty()));
+                todo.extend(operands);
+            }
+        }
+    }
+    sum
+}
+
+fn is_likely(pipeline: &Pipeline, condition: ExprId) -> bool {
+    let all = halide_sched::plan::reachable(pipeline, &[condition]);
+    all.into_iter().any(|e| matches!(pipeline.exprs[e].kind, Kind::Likely(_) | Kind::LikelyIfInnermost(_)))
+}
