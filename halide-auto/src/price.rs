@@ -1,8 +1,8 @@
 //! The predicted time of a loop nest on a machine: what it computes, and what it moves through the caches.
 //!
 //! A sum over the loops outside of all others, each of which takes the larger one of its arithmetic and its traffic, of
-//! which a part is not hidden. A loop whose iterations fit in a cache moves into it what all of them touch together, once;
-//! another loop moves what its iterations move one by one.
+//! which a part is not hidden. A loop whose iterations fit in a cache moves into it what all of them touch together,
+//! once; another loop moves what its iterations move one by one.
 
 use crate::tuning::{CYCLES_OF_ENTRY, CYCLES_OF_ITERATION, ELEMENT_BYTES, FORK_NS, NOT_HIDDEN, SHARE_OF_ISSUE};
 use halide_core::pipeline::Pipeline;

@@ -45,7 +45,7 @@ pub fn auto_schedule(
     machine: &Machine,
     sizes: &Estimates,
 ) -> Result<Auto, AutoError> {
-    if let Some(stage) = pipeline.externs.iter().next() {
+    if let Some(stage) = pipeline.externs.first() {
         return Err(AutoError::Extern { func: stage.name.clone() });
     }
     let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;

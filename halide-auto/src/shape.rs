@@ -53,9 +53,9 @@ impl Shape {
 
 /// The extents of a definition at the estimates.
 pub(crate) struct Extents<'a> {
-    /// Those of the Func's dimensions.
+    /// Extents of the Func's dimensions.
     pub(crate) dims: &'a [i64],
-    /// Assumed of reduction variables whose extents the algorithm does not fix.
+    /// The extent that is assumed of reduction variables where the algorithm does not fix it.
     pub(crate) reduction: i64,
 }
 

@@ -1,6 +1,7 @@
 //! From `Pipeline` + `Schedule` + `Target` to loops: schedules as values, bounds inference, lowering.
 //!
-//! Pure: no I/O, clock, environment, threads or globals. Modules, low to high: `schedule`, `access`, `plan`, `lower`, `nest`.
+//! Pure: no I/O, clock, environment, threads or globals. Modules, low to high: `schedule`, `access`, `plan`, `lower`,
+//! `nest`.
 
 mod access;
 pub mod lower;

@@ -336,8 +336,8 @@ pub(crate) const MOST_SPECIALIZATIONS: usize = 64;
 /// The most dimensions that are read without brackets: as many as Funcs have.
 pub(crate) const MOST_TILED: usize = 8;
 
-/// The iterations of a loop that are counted where their costs differ, about, by how many such loops nest in each other:
-/// a change among a million iterations is found in four times twenty.
+/// The iterations of a loop that are counted where their costs differ, about, by how many such loops nest in each
+/// other: a change among a million iterations is found in four times twenty.
 pub(crate) const NEST_SAMPLES: [i64; 4] = [256, 128, 64, 32];
 
 /// The iterations of such a loop up to which every one is counted: conditions on remainders hold in a few only.

@@ -65,6 +65,22 @@ pub struct Lowered {
     pub causes: Vec<Cause>,
 }
 
+/// Lowers as far as storage stands where it is allocated, still at `Stage::Bounded`: the last program whose loops and
+/// definitions are those of the schedule. Returns what is known of its symbols, too.
+pub(crate) fn lower_to_hoisted(plan: &Plan, options: &LowerOptions) -> Result<(Lowered, Facts), Vec<LowerError>> {
+    let mut lowered = lower_to_bounded(plan, options)?;
+    let facts = regions::facts::of_program(&lowered.program, &plan.pipeline);
+    let Lowered { program, trace, .. } = &mut lowered;
+    let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
+        run_pass(program, trace, name, f);
+    };
+    pass("uniquify", &mut |p, _| loops::uniquify::uniquify(p));
+    pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
+    pass("skip_stages", &mut |p, t| loops::skip_stages::skip_stages(p, &facts, t));
+    pass("hoist_storage", &mut |p, t| storage::hoist_storage::hoist_storage(p, &facts, t));
+    Ok((lowered, facts))
+}
+
 /// Lowers all the way to `Stage::Final`.
 ///
 /// # Errors
@@ -200,22 +216,6 @@ fn debug_verify(pass: &str, program: &Program) {
     {
         panic!("after {pass}: {errors:?}\n{program}");
     }
-}
-
-/// Lowers as far as storage stands where it is allocated, still at `Stage::Bounded`: the last program whose loops and
-/// definitions are those of the schedule. Returns what is known of its symbols, too.
-pub(crate) fn lower_to_hoisted(plan: &Plan, options: &LowerOptions) -> Result<(Lowered, Facts), Vec<LowerError>> {
-    let mut lowered = lower_to_bounded(plan, options)?;
-    let facts = regions::facts::of_program(&lowered.program, &plan.pipeline);
-    let Lowered { program, trace, .. } = &mut lowered;
-    let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
-        run_pass(program, trace, name, f);
-    };
-    pass("uniquify", &mut |p, _| loops::uniquify::uniquify(p));
-    pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
-    pass("skip_stages", &mut |p, t| loops::skip_stages::skip_stages(p, &facts, t));
-    pass("hoist_storage", &mut |p, t| storage::hoist_storage::hoist_storage(p, &facts, t));
-    Ok((lowered, facts))
 }
 
 /// Lowers as far as `Stage::Bounded`: loops with every bound defined, multi-dimensional storage, checks in front.

@@ -101,7 +101,7 @@ impl<'q> Walk<'q> {
         Walk { program, steps: NEST_STEPS, each, guesses: BTreeSet::new() }
     }
 
-    /// What depends on data.
+    /// Descriptions of what depends on data.
     pub(super) fn guesses(self) -> Vec<String> {
         self.guesses.into_iter().collect()
     }
@@ -216,10 +216,10 @@ impl<'q> Walk<'q> {
     }
 }
 
-/// Adds the counts of all iterations of a loop that is one of so many nested ones whose iterations differ. Windows are wider in the first
-/// iterations, chunks are cut short in the last one, and triangles grow from one to the next: where counts grow evenly,
-/// the ends stand for all between, and other stretches are halved, long ones first. Those that are left when enough are
-/// counted are added by Simpson's rule.
+/// Adds the counts of all iterations of a loop that is one of so many nested ones whose iterations differ. Windows are
+/// wider in the first iterations, chunks are cut short in the last one, and triangles grow from one to the next: where
+/// counts grow evenly, the ends stand for all between, and other stretches are halved, long ones first. Those that are
+/// left when enough are counted are added by Simpson's rule.
 fn sum_iterations(extent: i64, nested: u32, sum: &mut Counts, mut count: impl FnMut(i64) -> Counts) {
     let depth = nested.clamp(1, 4) as usize - 1;
     let (most, whole) = (NEST_SAMPLES[depth], NEST_WHOLE[depth]);

@@ -2,9 +2,10 @@
 //! iterations touch, how much is stored and computed, and how much of that may run at once.
 //!
 //! A [`NestQuery`] takes the last program whose loops and definitions are those of the schedule, before storage is
-//! flattened and loops are unrolled, and puts sizes in for its symbols. A loop whose bounds and conditions are the same in all iterations is entered once. Of others, as of
-//! those whose first window is wider or whose last chunk is cut short, as many iterations are counted as tell where the
-//! costs change. Coordinates within a loop are ranges, so what is touched is a box for each buffer.
+//! flattened and loops are unrolled, and puts sizes in for its symbols. A loop whose bounds and conditions are the same
+//! in all iterations is entered once. Of others, as of those whose first window is wider or whose last chunk is cut
+//! short, as many iterations are counted as tell where the costs change. Coordinates within a loop are ranges, so what
+//! is touched is a box for each buffer.
 //!
 //! A price of a schedule is held against this: it says what lowering makes of the schedule, whatever a model says.
 

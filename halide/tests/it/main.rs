@@ -35,6 +35,7 @@ mod large;
 mod limits;
 mod memory;
 mod needs;
+mod nest;
 mod notes;
 mod outputs;
 mod printing;

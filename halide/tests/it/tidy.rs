@@ -31,8 +31,8 @@ pub(crate) const CRATES: [(&str, &str); 16] = [
 /// Crates of which each module may use itself and those before it, with the modules from low to high.
 const MODULES: [(&str, &[&str]); 3] = [
     ("halide-solve/src/", &["tuning", "simplify", "bounds"]),
-    ("halide-sched/src/", &["tuning", "access", "schedule", "plan", "lower"]),
-    ("halide-auto/src/", &["tuning", "tss"]),
+    ("halide-sched/src/", &["tuning", "access", "schedule", "plan", "lower", "nest"]),
+    ("halide-auto/src/", &["tuning", "tss", "estimate", "error", "inline", "shape", "state", "price", "search"]),
 ];
 
 pub(crate) fn root() -> PathBuf {

@@ -50,8 +50,8 @@ pub(crate) struct RunArgs {
     /// write
     #[arg(value_names = ["IN", "OUT"], num_args = 0..=2)]
     pub(crate) files: Vec<PathBuf>,
-    /// A schedule of the app by name, a file with one, or `auto`: one that is chosen for these sizes; the app's best one
-    /// by default
+    /// A schedule of the app by name, a file with one, or `auto`: one that is chosen for these sizes; the app's best
+    /// one by default
     #[arg(long, value_name = "NAME|FILE|auto")]
     pub(crate) schedule: Option<String>,
     /// The engine that runs the pipeline

@@ -1,20 +1,15 @@
-//! `--print`, `--explain` and `--explain-bounds`: what was compiled, as text.
+//! `--print`, `--explain`, `--explain-bounds` and `--explain-nest`: what was compiled, as text.
 
 use crate::Failure;
-use crate::args::Print;
+use crate::args::{Print, RunArgs};
 use crate::gpu;
 use halide::prelude::*;
+use halide_apps::job::Job;
 
 /// The texts asked for.
-pub(crate) fn describe(
-    compiled: &Compiled,
-    schedule: &Schedule,
-    print: Option<Print>,
-    explain: bool,
-    explain_bounds: Option<&str>,
-) -> Result<String, Failure> {
+pub(crate) fn describe(job: &Job, compiled: &Compiled, schedule: &Schedule, args: &RunArgs) -> Result<String, Failure> {
     let mut texts = Vec::new();
-    if let Some(print) = print {
+    if let Some(print) = args.print {
         texts.push(match print {
             Print::Schedule => schedule.to_string(),
             Print::Loops => compiled.loops()?,
@@ -29,11 +24,14 @@ pub(crate) fn describe(
             }
         });
     }
-    if explain {
+    if args.explain {
         texts.push(compiled.explain()?);
     }
-    if let Some(func) = explain_bounds {
+    if let Some(func) = &args.explain_bounds {
         texts.push(compiled.explain_bounds(func)?);
+    }
+    if args.explain_nest {
+        texts.push(job.explain_nest(compiled)?);
     }
     Ok(texts.join("\n"))
 }

@@ -27,30 +27,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         eprintln!("note: {} has no schedule with kernels, so `{}` runs on the host", app.name, best.name);
     }
     let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
-    let named = if schedule_name == AUTO { None } else { Some(common::find_schedule(app, schedule_name)?) };
+    let named = (schedule_name != AUTO).then(|| common::find_schedule(app, schedule_name)).transpose()?;
     let output = output.as_deref().map(Output::new).transpose()?;
     let job = common::job(app, &args.common, input.as_deref(), named.as_ref())?;
     let schedule = match named {
         Some(schedule) => schedule,
-        None => {
-            let auto = job.auto_schedule(&common::target(&args.common))?;
-            let [ns, at_root] = [auto.predicted_ns, auto.breadth_first_ns].map(|ns| ns / 1e6);
-            eprintln!(
-                "note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {} schedules priced",
-                auto.priced
-            );
-            auto.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
-            auto.schedule
-        }
+        None => chosen(&job, args)?,
     };
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
     if describes(args) {
-        let bounds = args.explain_bounds.as_deref();
-        let mut text = report::describe(&compiled, &schedule, args.print, args.explain, bounds)?;
-        if args.explain_nest {
-            text += &job.explain_nest(&compiled)?;
-        }
+        let text = report::describe(&job, &compiled, &schedule, args)?;
         if args.json {
             say(json!({"app": app.name, "schedule": schedule_name, "text": text}))?;
         } else {
@@ -105,6 +92,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         place.write(|sink| sink.write_all(page.as_bytes())).map_err(failed)?;
     }
     result.verdict(&schedule)
+}
+
+/// A schedule that is chosen for the sizes of a job.
+fn chosen(job: &Job, args: &RunArgs) -> Result<Schedule, Failure> {
+    let auto = job.auto_schedule(&common::target(&args.common))?;
+    let [ns, at_root] = [auto.predicted_ns, auto.breadth_first_ns].map(|ns| ns / 1e6);
+    let priced = auto.priced;
+    eprintln!("note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {priced} schedules priced");
+    auto.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
+    Ok(auto.schedule)
 }
 
 /// The least of the times that compiling it again takes, in ms: without what a process pays once, such as for its

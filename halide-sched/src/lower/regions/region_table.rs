@@ -215,7 +215,7 @@ pub(crate) fn is_estimated(
 
 /// The last coordinate that a variant computes in a dimension.
 enum Extension {
-    /// That of the bounds.
+    /// The last coordinate of the bounds.
     Max,
     /// The last one of this extent from the first coordinate on.
     Cover(Expr),

@@ -1,0 +1,74 @@
+//! Costs of loop nests at given sizes, against what is known of the classic schedules of a filter of two stages.
+
+use halide::prelude::*;
+
+fn blur() -> Pipeline {
+    let input = ImageParam::new("input", U16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut blur_x, mut blur_y) = (Func::new("blur_x"), Func::new("blur_y"));
+    blur_x[(x, y)] = (input[(x, y)] + input[(x + 1, y)] + input[(x + 2, y)]) / 3;
+    blur_y[(x, y)] = (blur_x[(x, y)] + blur_x[(x, y + 1)] + blur_x[(x, y + 2)]) / 3;
+    Pipeline::new([&blur_y]).unwrap()
+}
+
+/// Points of `blur_x`, and the elements that an allocation of it has.
+fn counts(schedule: &str) -> (f64, f64) {
+    let compiled = blur().compile(&schedule.parse().unwrap(), &Target::host()).unwrap();
+    let nest = compiled.inputs().nest(&[Region::of_extents([3072, 2046])]).unwrap();
+    assert_eq!(nest.guesses, Vec::<String>::new());
+    let (allocations, elements) = nest.stored("blur_x");
+    (nest.points("blur_x"), elements / allocations)
+}
+
+/// The five strategies give what runs of them count (`classic_counts.rs`), without a run.
+#[test]
+fn classic_strategies_cost_what_runs_count() {
+    assert_eq!(counts("blur_x: compute_root()"), (6_291_456.0, 2048.0 * 3072.0));
+    assert_eq!(counts("blur_x: store_root() compute_at(blur_y, y)"), (6_291_456.0, 3.0 * 3072.0));
+    assert_eq!(counts("blur_x: compute_at(blur_y, x)"), (18_855_936.0, 3.0));
+    let tiles = "blur_y: tile(x, y, xo, yo, xi, yi, 32, 32)\n blur_x: compute_at(blur_y, xo)";
+    assert_eq!(counts(tiles), (6_684_672.0, 34.0 * 32.0));
+    let strips = "blur_y: split(y, yo, yi, 8)\n blur_x: store_at(blur_y, yo) compute_at(blur_y, yi)";
+    assert_eq!(counts(strips), (7_864_320.0, 3.0 * 3072.0));
+}
+
+#[test]
+fn costs_are_explained() {
+    let schedule = "blur_y: split(y, yo, yi, 8) parallel(yo) vectorize(x, 16)\n blur_x: compute_at(blur_y, yo)";
+    let compiled = blur().compile(&schedule.parse().unwrap(), &Target::host()).unwrap();
+    let text = compiled.inputs().explain_nest(&[Region::of_extents([64, 80])]).unwrap();
+    expect_test::expect![[r#"
+        parallel blur_y.yo: 10 iterations, each touches 3.54 KiB
+          store blur_x: 64 x 10, 1.25 KiB, 10 times
+            for blur_x.y: 10 x 10 iterations, each touches 260 B
+              for blur_x.x: 100 x 64 iterations, each touches 8 B
+                blur_x: 6400 points of 3 operations and 3 reads
+            for blur_y.yi: 10 x 8 iterations, each touches 512 B
+              for blur_y.x: 80 x 4 iterations, each touches 128 B
+                vectorized blur_y.x$v: 320 x 16 iterations, each touches 8 B
+                  blur_y: 5120 points of 3 operations and 3 reads
+        work: 34.6 k operations, of which 17.1 can run at once
+        memory: 1.25 KiB allocated at once by a thread, 20.6 KiB of inputs and outputs
+        recompute: blur_x 1.22 times
+        work in comparison with all of them at the root: 1.11
+    "#]]
+    .assert_eq(&text);
+    let error = compiled.inputs().nest(&[]).unwrap_err().to_string();
+    assert_eq!(error, "the pipeline has 1 outputs, but 0 regions were given; give one per output Func");
+}
+
+/// Reductions over data of unknown size are counted by a guess, which is said.
+#[test]
+fn what_depends_on_data_is_guessed() {
+    let (lengths, values) = (ImageParam::new("lengths", I32, 1), ImageParam::new("values", I32, 2));
+    let x = vars!(x);
+    let mut sums = Func::new("sums");
+    let r = RDom::named("r", [(0, 100)]);
+    r.where_(r.x.lt(lengths[x]));
+    sums[x] = 0.expr();
+    sums[x] += values[(r.x, x)];
+    let compiled = Pipeline::new([&sums]).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+    let nest = compiled.inputs().nest(&[Region::of_extents([10])]).unwrap();
+    assert!(!nest.guesses.is_empty(), "{nest}");
+    assert!(nest.points("sums") >= 10.0, "{nest}");
+}
