@@ -41,11 +41,12 @@ pub(crate) fn inlined(pipeline: &Pipeline, points: &BTreeMap<FuncId, f64>) -> Id
     inlined
 }
 
-/// The expressions that a definition evaluates, each once.
+/// The expressions that a definition evaluates, and those of the bounds of its domain, each once.
 pub(crate) fn reached(pipeline: &Pipeline, stage: &StageDef) -> BTreeSet<ExprId> {
-    let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
-    let roots: Vec<ExprId> = stage.args.iter().chain(&stage.values).copied().chain(predicate).collect();
-    halide_sched::plan::reachable(pipeline, &roots)
+    let domain = stage.rdom.map(|r| &pipeline.rdoms[r]);
+    let bounds = domain.into_iter().flat_map(|r| &r.dims).flat_map(|dim| [dim.min, dim.extent]);
+    let roots = stage.args.iter().chain(&stage.values).copied().chain(domain.and_then(|r| r.predicate)).chain(bounds);
+    halide_sched::plan::reachable(pipeline, &roots.collect::<Vec<ExprId>>())
 }
 
 fn is_read(pipeline: &Pipeline, e: ExprId) -> bool {
