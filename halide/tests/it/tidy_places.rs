@@ -1,6 +1,6 @@
 //! Rule for paths in documents: what they name is there.
 
-use crate::tidy::{CRATES, is_there, read, root};
+use crate::tidy::{CRATES, code, is_there, none, read, root, sources};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -179,4 +179,35 @@ fn the_readme_names_every_app() {
     let readme: BTreeSet<String> = quoted(&read("README.md")).into_iter().map(|(_, name)| name).collect();
     let missing: Vec<&&str> = apps.iter().filter(|app| !readme.contains(**app)).collect();
     assert!(apps.len() > 10 && missing.is_empty(), "not in README.md: {missing:?}");
+}
+
+/// Returns true if a file is a target of its own, which no other file names: a library, a binary, a test, an example.
+fn is_target(path: &str) -> bool {
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let of_targets = ["src/bin", "benches/benches", "examples", "fuzz_targets"];
+    ["lib.rs", "main.rs", "build.rs"].contains(&file) || of_targets.iter().any(|end| folder.ends_with(end))
+}
+
+/// A file that no other one names as its module is neither compiled nor run.
+#[test]
+fn every_file_is_a_module() {
+    let all = sources();
+    let names = |owner: &str, module: &str| {
+        let text = all.iter().find(|(path, _)| path == owner).map(|(_, text)| text);
+        let has_path = |text: &String| text.contains(&format!("#[path = \"{module}.rs\"]"));
+        text.is_some_and(|t| has_path(t) || code(t).any(|(_, line)| line.contains(&format!("mod {module};"))))
+    };
+    let mut found = Vec::new();
+    for (path, _) in all.iter().filter(|(path, _)| !is_target(path)) {
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+        // A folder is a module of the folder around it.
+        let (folder, module) = match file {
+            "mod.rs" => folder.rsplit_once('/').unwrap_or(("", folder)),
+            file => (folder, file.trim_end_matches(".rs")),
+        };
+        if !["mod.rs", "lib.rs", "main.rs"].iter().any(|owner| names(&format!("{folder}/{owner}"), module)) {
+            found.push(path.clone());
+        }
+    }
+    none(found, "files that no module names");
 }

@@ -1,0 +1,136 @@
+//! Schedules that are chosen, and the texts of mistakes in estimates.
+
+use halide_auto::{Auto, Estimates, auto_schedule};
+use halide_core::expr::{cast_to, exp};
+use halide_core::types::{F32, I32, U16};
+use halide_core::{Func, ImageParam, IntoExpr, Param, Pipeline, RDom, boundary, vars};
+use halide_ir::machine::Machine;
+use halide_ir::target::{Arch, Budget, Target};
+use halide_sched::schedule::Verb;
+
+const TARGET: Target = Target {
+    arch: Arch::X86_64,
+    vector_bits: 256,
+    features: None,
+    threads: 4,
+    cache_bytes: 1 << 20,
+    gpu: None,
+    budget: Budget::DEFAULT,
+};
+
+fn chosen(pipeline: &Pipeline, target: &Target, sizes: &Estimates) -> Auto {
+    let auto = auto_schedule(pipeline, target, &Machine::typical(target), sizes).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(auto.refused, Vec::<String>::new(), "{}", auto.schedule);
+    assert!(auto.predicted_ns <= auto.breadth_first_ns, "{}", auto.schedule);
+    auto
+}
+
+/// A filter of two stages behind a boundary condition.
+fn blur() -> Pipeline {
+    let input = ImageParam::new("input", U16, 2);
+    let (x, y) = vars!(x, y);
+    let edges = boundary::repeat_edge(&input);
+    let (mut across, mut down) = (Func::new("across"), Func::new("down"));
+    across[(x, y)] = (edges[(x - 1, y)] + edges[(x, y)] + edges[(x + 1, y)]) / 3;
+    down[(x, y)] = (across[(x, y - 1)] + across[(x, y)] + across[(x, y + 1)]) / 3;
+    Pipeline::new([&down]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_filter_is_computed_in_strips_on_all_threads() {
+    let sizes = Estimates::new().output("down", [6400, 4800]).input("input", [6400, 4800]);
+    let Auto { schedule, predicted_ns, breadth_first_ns, priced, .. } = chosen(&blur(), &TARGET, &sizes);
+    let text = schedule.to_string();
+    for part in ["across: store_at(down, yo) compute_at(down, yi)", "parallel(yo)", "vectorize(x, natural)"] {
+        assert!(text.contains(part), "no {part}:\n{text}");
+    }
+    // The boundary condition costs nothing where it is read.
+    assert!(!text.contains("repeat_edge"), "{text}");
+    assert!(predicted_ns < 0.8 * breadth_first_ns && priced > 4, "{predicted_ns} of {breadth_first_ns}, {priced}");
+    let alone = chosen(&blur(), &Target { threads: 1, ..TARGET }, &sizes).schedule.to_string();
+    assert!(!alone.contains("parallel"), "{alone}");
+}
+
+/// A table of few entries is computed once, however cheap it would be to compute an entry where it is used.
+#[test]
+fn tables_are_stored() {
+    let input = ImageParam::new("input", U16, 2);
+    let (x, y, i) = vars!(x, y, i);
+    let (mut table, mut out) = (Func::new("table"), Func::new("out"));
+    let value = cast_to(F32, i);
+    table[i] = exp(value * 0.01f32);
+    out[(x, y)] = table[cast_to(I32, input[(x, y)] % 256)];
+    let pipeline = Pipeline::new([&out]).unwrap_or_else(|e| panic!("{e}"));
+    let text = chosen(&pipeline, &TARGET, &Estimates::new().output("out", [1000, 1000])).schedule.to_string();
+    assert!(text.contains("table: "), "{text}");
+}
+
+/// Reductions whose steps depend on each other stay in their order; other loops around them run at once.
+#[test]
+fn recurrences_stay_serial() {
+    let input = ImageParam::new("input", F32, 2);
+    let (x, y) = vars!(x, y);
+    let (mut rows, mut out) = (Func::new("rows"), Func::new("out"));
+    let r = RDom::named("r", [(1, 999)]);
+    rows[(x, y)] = input[(x, y)] * 1.0f32;
+    rows[(r.x, y)] = rows[(r.x - 1, y)] * 0.5f32 + rows[(r.x, y)];
+    out[(x, y)] = rows[(x, y)];
+    let pipeline = Pipeline::new([&out]).unwrap_or_else(|e| panic!("{e}"));
+    let schedule = chosen(&pipeline, &TARGET, &Estimates::new().output("out", [1000, 1000])).schedule;
+    let at_once = schedule.directives().iter().filter(|d| d.subject.func == "rows" && d.subject.stage == 1);
+    let of_r = |verb: &Verb| matches!(verb, Verb::Mark { var, .. } if var == "r.x");
+    assert!(!at_once.clone().any(|d| of_r(&d.verb)), "{schedule}");
+}
+
+/// Sizes of one point, below a vector, and as large as coordinates get: the question ends, and has an answer.
+#[test]
+fn every_size_has_an_answer() {
+    for size in [[1, 1], [3, 2], [1, 1 << 30], [1 << 30, 1 << 30], [100_003, 7]] {
+        chosen(&blur(), &TARGET, &Estimates::new().output("down", size));
+    }
+    let error = auto_schedule(
+        &blur(),
+        &TARGET,
+        &Machine::typical(&TARGET),
+        &Estimates::new().output("down", [i64::from(i32::MAX) + 1, -1]),
+    );
+    assert!(error.is_err_and(|e| e.to_string().contains("dimension 0 of `down` is estimated as 2147483648")));
+}
+
+#[test]
+fn equal_questions_have_equal_answers() {
+    let sizes = Estimates::new().output("down", [333, 77]);
+    let first = chosen(&blur(), &TARGET, &sizes);
+    let second = chosen(&blur(), &TARGET, &sizes);
+    assert_eq!((first.schedule, first.predicted_ns), (second.schedule, second.predicted_ns));
+}
+
+/// Every mistake is told, with the nearest name there is.
+#[test]
+fn mistakes_in_estimates_are_told_at_once() {
+    let (x, y) = vars!(x, y);
+    let input = ImageParam::new("input", F32, 2);
+    let (strength, levels) = (Param::<f32>::new("strength"), Param::<i32>::new("levels").with_range(1, 8));
+    let mut out = Func::new("output");
+    out[(x, y)] = input[(x, y)] * strength + cast_to(F32, levels.expr());
+    let pipeline = Pipeline::new([&out]).unwrap_or_else(|e| panic!("{e}"));
+    let errors = |sizes: Estimates| {
+        let error = auto_schedule(&pipeline, &TARGET, &Machine::typical(&TARGET), &sizes).map(|auto| auto.schedule);
+        error.map_or_else(|e| e.to_string(), |schedule| panic!("{schedule}"))
+    };
+    let wrong = Estimates::new().output("outptu", [1, 1]).input("inptu", [2]).param("strenght", 1.0f32);
+    expect_test::expect![[r#"
+        the pipeline has no output `outptu`, of which a size is estimated; did you mean `output`?
+        the pipeline has no parameter `strenght`, of which a value is estimated; did you mean `strength`?
+        the pipeline has no input `inptu`, of which a size is estimated; did you mean `input`?
+        output `output` has no size; estimate its 2 extents
+        parameter `strength` has neither a default nor an estimate; estimate its value
+        parameter `levels` has neither a default nor an estimate; estimate its value"#]]
+    .assert_eq(&errors(wrong));
+    let sizes = Estimates::new().output("output", [0, 5]).input("input", [2]).param("strength", 1.0f32);
+    expect_test::expect![[r#"
+        dimension 0 of `output` is estimated as 0; extents are 1 to 2147483647
+        `input` has 2 dimensions, and 1 extents are estimated; give one for each
+        parameter `levels` cannot be 9; it is a i32, at least 1, at most 8"#]]
+    .assert_eq(&errors(sizes.param("levels", 9)));
+}
