@@ -1,7 +1,8 @@
 //! Schedules that nobody has to write.
 //!
 //! Pure: no clock, input or output, threads, globals or order of hash tables, so equal questions have equal answers
-//! wherever they are asked. The first part is [`tss`], which chooses the sizes of tiles.
+//! wherever they are asked. [`auto_schedule`] chooses a schedule for the sizes in [`Estimates`], by the predicted costs
+//! of loop nests; [`tss`] chooses the sizes of tiles.
 //!
 //! The tiles of a product of matrices, on a machine with vectors of 512 bits:
 //!

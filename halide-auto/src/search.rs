@@ -7,15 +7,14 @@ use crate::price::price;
 use crate::shape::{Extents, Shape};
 use crate::state::{Place, State};
 use crate::tuning::{FEW_FUNCS, LEAST_NESTS, LEAST_PART, MOST_MEMBERS, MOST_NESTS, ROWS};
-use halide_core::buffer::{Dim, Region};
+use halide_core::buffer::Dim;
 use halide_core::ids::{FuncId, IdVec, ImageId};
 use halide_core::pipeline::{Kind, Pipeline};
-use halide_core::shape::dense_strides;
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
 use halide_sched::lower::LowerOptions;
 use halide_sched::lower::regions::query::ShapeQuery;
-use halide_sched::nest::{Item, Nest, NestQuery, Sizes};
+use halide_sched::nest::{Item, Nest, NestQuery, Sizes, dense_dims, dims, output_dims};
 use halide_sched::plan::{Plan, resolve};
 use halide_sched::schedule::Schedule;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +30,7 @@ pub struct Auto {
     pub breadth_first_ns: f64,
     /// The schedules that were priced.
     pub priced: usize,
-    /// Directives that the compiler refused, and that were left out. There should be none.
+    /// The reasons of the compiler against schedules that were considered, which were given up. There should be none.
     pub refused: Vec<String>,
 }
 
@@ -49,9 +48,11 @@ pub fn auto_schedule(
         return Err(AutoError::Extern { func: stage.name.clone() });
     }
     let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;
-    let mut search = Search::new(pipeline, target, machine, complete);
-    let plan = search.plan(&root_only(pipeline))?;
-    let (nest, extents) = search.nest(&plan)?;
+    let plan = resolve(pipeline, &root_only(pipeline), target).map_err(AutoError::Schedule)?;
+    let images = image_dims(&plan, &complete)?;
+    let mut search = Search::new((pipeline, target, machine), complete, images);
+    let nest = search.nest(&plan)?;
+    let extents = search.extents(&nest);
     let points = pipeline.order.iter().map(|id| (*id, nest.points(&pipeline.funcs[*id].name))).collect();
     let first = State::breadth_first(pipeline, &inlined(pipeline, &points));
     search.find_shapes(&first, &extents);
@@ -62,6 +63,16 @@ pub fn auto_schedule(
     search.moves(&mut best);
     let Search { priced, refused, .. } = search;
     Ok(Auto { schedule: best.schedule, predicted_ns: best.ns, breadth_first_ns, priced, refused })
+}
+
+/// The dimensions of inputs: as they are said, or as large as outputs need them.
+fn image_dims(plan: &Plan, complete: &Complete) -> Result<IdVec<ImageId, Vec<Dim>>, AutoError> {
+    let query = ShapeQuery::new(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
+    let Complete { regions, images, params } = complete;
+    let given = images.iter().map(|_| None).collect();
+    let needs = query.needs(regions, &given, params).map_err(AutoError::Query)?;
+    let said = images.iter().zip(needs.iter());
+    Ok(said.map(|(said, n)| said.as_ref().map_or_else(|| dims(&n.region, &n.strides), dense_dims)).collect())
 }
 
 /// Every Func at the root, with plain loops.
@@ -84,6 +95,7 @@ struct Search<'q> {
     target: &'q Target,
     machine: &'q Machine,
     complete: Complete,
+    images: IdVec<ImageId, Vec<Dim>>,
     shapes: BTreeMap<FuncId, Vec<Shape>>,
     /// The Funcs that read a Func, those that are substituted passed through.
     readers: BTreeMap<FuncId, BTreeSet<FuncId>>,
@@ -94,13 +106,18 @@ struct Search<'q> {
 }
 
 impl<'q> Search<'q> {
-    fn new(pipeline: &'q Pipeline, target: &'q Target, machine: &'q Machine, complete: Complete) -> Search<'q> {
+    fn new(
+        (pipeline, target, machine): (&'q Pipeline, &'q Target, &'q Machine),
+        complete: Complete,
+        images: IdVec<ImageId, Vec<Dim>>,
+    ) -> Search<'q> {
         let most = (MOST_NESTS * FEW_FUNCS / pipeline.order.len().max(FEW_FUNCS)).max(LEAST_NESTS);
         Search {
             pipeline,
             target,
             machine,
             complete,
+            images,
             shapes: BTreeMap::new(),
             readers: BTreeMap::new(),
             seen: BTreeSet::new(),
@@ -115,37 +132,28 @@ impl<'q> Search<'q> {
         resolve(self.pipeline, schedule, self.target).map_err(AutoError::Schedule)
     }
 
-    /// The costs of a plan at the estimates, and the extents of Funcs that are stored.
-    fn nest(&self, plan: &Plan) -> Result<(Nest, BTreeMap<String, Vec<i64>>), AutoError> {
-        let options = LowerOptions::default();
-        let query = ShapeQuery::new(plan, &options).map_err(AutoError::Lower)?;
-        let given = self.pipeline.images.iter().map(|_| None).collect();
-        let Complete { regions, images, params } = &self.complete;
-        let needs = query.needs(regions, &given, params).map_err(AutoError::Query)?;
-        let dims = |region: &Region, strides: &[i64]| -> Vec<Dim> {
-            let spans = region.spans().iter().zip(strides);
-            spans.map(|(span, stride)| Dim { min: span.min, extent: span.extent, stride: *stride }).collect()
-        };
-        let dense = |region: &Region| dims(region, &dense_strides(region.spans(), &|_| None, &|_| 1));
-        let said = images.iter().zip(needs.iter());
-        let images: IdVec<ImageId, Vec<Dim>> =
-            said.map(|(said, need)| said.as_ref().map_or_else(|| dims(&need.region, &need.strides), dense)).collect();
-        let (mut outputs, mut listed, mut extents) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        for (func, region) in self.pipeline.outputs.iter().zip(regions) {
-            let def = &self.pipeline.funcs[*func];
-            if listed.insert(*func) {
-                outputs.extend(def.types.iter().map(|_| dense(region)));
-            }
-            extents.insert(def.name.clone(), region.spans().iter().map(|span| span.extent).collect());
-        }
-        let query = NestQuery::new(plan, &options).map_err(AutoError::Lower)?;
-        let nest = query.at(&Sizes { images: &images, outputs: &outputs, params });
+    /// The costs of a plan at the estimates.
+    fn nest(&self, plan: &Plan) -> Result<Nest, AutoError> {
+        let query = NestQuery::new(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
+        let outputs = output_dims(self.pipeline, &self.complete.regions);
+        Ok(query.at(&Sizes { images: &self.images, outputs: &outputs, params: &self.complete.params }))
+    }
+
+    /// Extents of Funcs that are stored, by name.
+    fn extents(&self, nest: &Nest) -> BTreeMap<String, Vec<i64>> {
+        let outputs = self.pipeline.outputs.iter().zip(&self.complete.regions);
+        let mut extents: BTreeMap<String, Vec<i64>> = outputs
+            .map(|(func, region)| {
+                let own = region.spans().iter().map(|span| span.extent).collect();
+                (self.pipeline.funcs[*func].name.clone(), own)
+            })
+            .collect();
         nest.for_each(&mut |item| {
             if let Item::Store(s) = item {
                 extents.entry(s.name.clone()).or_insert_with(|| s.extents.clone());
             }
         });
-        Ok((nest, extents))
+        extents
     }
 
     /// Chooses the loops of each Func, and finds who reads it.
@@ -200,7 +208,7 @@ impl<'q> Search<'q> {
     fn candidate(&mut self, state: State) -> Result<Candidate, AutoError> {
         let schedule = state.schedule(self.pipeline, &self.shapes);
         let plan = self.plan(&schedule)?;
-        let (nest, _) = self.nest(&plan)?;
+        let nest = self.nest(&plan)?;
         self.priced += 1;
         let ns = price(&nest, &plan.pipeline, self.machine, self.target.threads);
         Ok(Candidate { state, schedule, ns })

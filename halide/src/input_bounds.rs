@@ -17,6 +17,20 @@ impl Call<'_> {
     /// Regions that do not suit the outputs, parameters that are missing or out of range, and inputs whose regions
     /// never settle, since what is read of them depends on these.
     pub fn infer_input_bounds(&self, regions: &[Region]) -> Result<Vec<InputNeed>, Error> {
+        self.check_regions(regions)?;
+        let compiled: &Compiled = self.compiled();
+        let inputs = compiled.named(self.given())?;
+        let raw = compiled.needs_of_images(&inputs, regions)?;
+        let mut all = Spans::default();
+        for feeder in compiled.feeders() {
+            feeder.needs(&inputs, &raw, &mut all)?;
+        }
+        let results = |need: &InputNeed| compiled.feeders().iter().any(|f| f.gives(&need.name));
+        Ok(all.joined(compiled.whole(), raw.into_iter().filter(|need| !results(need)).collect()))
+    }
+
+    /// Checks that there is a region for each output, of its dimensions.
+    pub(crate) fn check_regions(&self, regions: &[Region]) -> Result<(), Error> {
         let compiled: &Compiled = self.compiled();
         let funcs = compiled.outputs();
         if regions.len() != funcs.len() {
@@ -29,13 +43,6 @@ impl Call<'_> {
             }
             compiled.output_error(i, region.check())?;
         }
-        let inputs = compiled.named(self.given())?;
-        let raw = compiled.needs_of_images(&inputs, regions)?;
-        let mut all = Spans::default();
-        for feeder in compiled.feeders() {
-            feeder.needs(&inputs, &raw, &mut all)?;
-        }
-        let results = |need: &InputNeed| compiled.feeders().iter().any(|f| f.gives(&need.name));
-        Ok(all.joined(compiled.whole(), raw.into_iter().filter(|need| !results(need)).collect()))
+        Ok(())
     }
 }

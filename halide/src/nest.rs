@@ -4,14 +4,13 @@ use crate::call::Call;
 use crate::compiled::Compiled;
 use crate::error::Error;
 use halide_core::buffer::{Dim, Region};
-use halide_core::ids::{FuncId, IdVec, ImageId};
-use halide_core::shape::dense_strides;
+use halide_core::ids::{IdVec, ImageId};
 use halide_sched::lower::LowerOptions;
 pub use halide_sched::nest::{Item, LoopCost, Nest, PointsCost, StoreCost};
-use halide_sched::nest::{NestQuery, Sizes};
+use halide_sched::nest::{NestQuery, Sizes, dims, output_dims};
 use halide_sched::plan::{self, Level, Plan};
 use halide_sched::schedule::{FloatMode, Schedule};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 impl Call<'_> {
@@ -64,7 +63,7 @@ impl Call<'_> {
     }
 
     fn nest_of(&self, plan: &Plan, regions: &[Region]) -> Result<Nest, Error> {
-        self.infer_input_bounds(regions)?;
+        self.check_regions(regions)?;
         let compiled: &Compiled = self.compiled();
         let pipeline = compiled.pipeline();
         let inputs = compiled.named(self.given())?.restricted(pipeline);
@@ -76,28 +75,9 @@ impl Call<'_> {
         });
         let images: IdVec<ImageId, Vec<Dim>> = images.collect();
         let query = NestQuery::new(plan, &LowerOptions::default()).map_err(Error::Lower)?;
-        let outputs = output_dims(compiled, regions);
+        let outputs = output_dims(pipeline, regions);
         Ok(query.at(&Sizes { images: &images, outputs: &outputs, params: &bound.params }))
     }
-}
-
-fn dims(region: &Region, strides: &[i64]) -> Vec<Dim> {
-    let spans = region.spans().iter().zip(strides);
-    spans.map(|(span, stride)| Dim { min: span.min, extent: span.extent, stride: *stride }).collect()
-}
-
-/// The dimensions of each output buffer. One that is listed twice is there once.
-fn output_dims(compiled: &Compiled, regions: &[Region]) -> Vec<Vec<Dim>> {
-    let pipeline = compiled.pipeline();
-    let mut regions_of: BTreeMap<FuncId, &Region> = BTreeMap::new();
-    let mut all = Vec::new();
-    for (func, region) in pipeline.outputs.iter().zip(regions) {
-        if regions_of.insert(*func, region).is_none() {
-            let strides = dense_strides(region.spans(), &|_| None, &|_| 1);
-            all.extend(pipeline.funcs[*func].types.iter().map(|_| dims(region, &strides)));
-        }
-    }
-    all
 }
 
 /// The plan that computes every Func at the root which this one does not inline.

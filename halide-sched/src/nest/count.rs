@@ -166,7 +166,7 @@ impl<'q> Walk<'q> {
             let footprint = touched::loop_bytes(self.program, l, env);
             all.rows[0].middle = Some(Middle { bytes, footprint, extents: Vec::new() });
         }
-        if is_middle && l.differing.is_some() && extent > 1 {
+        if is_middle && l.differing.is_some() && extent > 1 && self.steps > 0 {
             // Windows that begin late touch nothing in the middle.
             let last = count(self, env, extent - 1, true);
             middle.take_larger(last);

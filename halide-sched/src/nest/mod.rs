@@ -20,11 +20,14 @@ use crate::lower::{LowerError, LowerOptions, lower_to_hoisted};
 use crate::plan::Plan;
 use count::{Row, Walk};
 use formula::{Env, Symbols};
-use halide_core::buffer::Dim;
+use halide_core::buffer::{Dim, Region};
 use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
+use halide_core::pipeline::PipelineData;
+use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
 use halide_ir::{BufId, BufferRole, DimField, ForKind, LoopId, Program, Sym};
 use range::Range;
+use std::collections::BTreeSet;
 use tree::{Node, Tree};
 
 /// The loop nest of a plan, ready to be asked for its costs.
@@ -128,6 +131,25 @@ pub struct PointsCost {
     pub operations: u32,
     /// Elements that one point reads.
     pub reads: u32,
+}
+
+/// Returns the dimensions of a buffer over `region` with these strides.
+pub fn dims(region: &Region, strides: &[i64]) -> Vec<Dim> {
+    let spans = region.spans().iter().zip(strides);
+    spans.map(|(span, stride)| Dim { min: span.min, extent: span.extent, stride: *stride }).collect()
+}
+
+/// Returns the dimensions of a dense buffer over `region`.
+pub fn dense_dims(region: &Region) -> Vec<Dim> {
+    dims(region, &dense_strides(region.spans(), &|_| None, &|_| 1))
+}
+
+/// Returns the dimensions of dense output buffers over regions, one per output Func of `pipeline`. An output that is
+/// listed twice has its buffers once.
+pub fn output_dims(pipeline: &PipelineData, regions: &[Region]) -> Vec<Vec<Dim>> {
+    let mut listed = BTreeSet::new();
+    let outputs = pipeline.outputs.iter().zip(regions).filter(|(func, _)| listed.insert(**func));
+    outputs.flat_map(|(func, region)| pipeline.funcs[*func].types.iter().map(|_| dense_dims(region))).collect()
 }
 
 impl NestQuery {

@@ -23,7 +23,8 @@ fn items(all: &[Item], depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result 
             Item::Loop(LoopCost { name, kind, entries, iterations, touched, body, .. }) => {
                 let times = if *entries == 1.0 { String::new() } else { format!("{} x ", count(*entries)) };
                 let trip = count(iterations / entries);
-                writeln!(f, "{pad}{} {name}: {times}{trip} iterations, each touches {}", word(*kind), bytes(*touched))?;
+                let iterations = if trip == "1" { "iteration, which" } else { "iterations, each" };
+                writeln!(f, "{pad}{} {name}: {times}{trip} {iterations} touches {}", word(*kind), bytes(*touched))?;
                 items(body, depth + 1, f)?;
             }
             Item::Store(s) if s.allocations == 0.0 => writeln!(f, "{pad}store {}: not needed", s.name)?,

@@ -100,6 +100,9 @@ fn chosen(job: &Job, args: &RunArgs) -> Result<Schedule, Failure> {
     let [ns, at_root] = [auto.predicted_ns, auto.breadth_first_ns].map(|ns| ns / 1e6);
     let priced = auto.priced;
     eprintln!("note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {priced} schedules priced");
+    if args.backend == Backend::Gpu {
+        eprintln!("note: a schedule that is chosen has no kernels, so it runs on the host");
+    }
     auto.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
     Ok(auto.schedule)
 }
