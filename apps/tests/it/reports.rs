@@ -55,6 +55,22 @@ fn bench_gives_every_field() {
     assert_eq!(place.files(), Vec::<String>::new(), "a bench writes nothing");
 }
 
+/// A schedule that is chosen gives the same pixels, and its costs are told without a run.
+#[test]
+fn schedules_are_chosen_and_costs_told() {
+    let place = Workplace::new();
+    let run = json(&place.succeed("run unsharp --schedule auto --size 40x30 --check --threads 2 --json").stdout);
+    assert_eq!((&run["schedule"], &run["checked"]), (&Value::from("auto"), &Value::from(0)));
+    let shown = place.succeed("run unsharp --schedule auto --size 400x300 --threads 2 --print schedule --explain-nest");
+    for part in ["output: compute_root()", "parallel", "iterations, each touches", "\nwork: ", "\nmemory: "] {
+        assert!(shown.stdout.contains(part), "no {part} in\n{}", shown.stdout);
+    }
+    assert!(shown.stderr.contains("ms with every Func at the root"), "{}", shown.stderr);
+    let text = json(&place.succeed("run blur --size 40x30 --explain-nest --json").stdout);
+    assert!(text["text"].as_str().is_some_and(|text| text.contains("blur_y: ")), "{text}");
+    assert_eq!(place.files(), Vec::<String>::new(), "nothing was written");
+}
+
 /// Random inputs of no size that anybody asked for are as large as the schedule estimates.
 #[test]
 fn sizes_that_schedules_estimate() {
