@@ -247,14 +247,14 @@ impl Job {
     ///
     /// # Errors
     /// As of [`Pipeline::auto_schedule`].
-    pub fn auto_schedule(&self, target: &Target) -> Result<halide::auto::Auto, Error> {
+    pub fn auto_schedule(&self, target: &Target, options: &AutoOptions) -> Result<halide::auto::Auto, Error> {
         let output = &self.pipeline.funcs[self.pipeline.outputs[0]].name;
         let sizes = Estimates::new().output(output, &self.extents);
         let extents = |buffer: &AnyBuffer| buffer.dims().iter().map(|d| d.extent).collect::<Vec<i64>>();
         let inputs = self.runs.first().into_iter().flatten();
         let sizes = inputs.fold(sizes, |sizes, (name, buffer)| sizes.input(name, extents(buffer)));
         let sizes = self.params.iter().fold(sizes, |sizes, (name, value)| sizes.param(name, *value));
-        self.pipeline.auto_schedule(target, &sizes)
+        self.pipeline.auto_schedule_with(target, &sizes, options)
     }
 
     fn call<'c>(&self, compiled: &'c Compiled, inputs: &[(&str, AnyBuffer)], threads: Option<usize>) -> Call<'c> {

@@ -5,7 +5,7 @@ use crate::engines;
 use crate::failure::{Failure, Outcome, failure};
 use halide::buffer::Span;
 use halide::prelude::*;
-use halide_auto::{Auto, AutoError, Estimates, auto_schedule};
+use halide_auto::{Auto, AutoError, AutoOptions, Estimates, auto_schedule};
 use halide_ir::machine::Machine;
 
 /// Chooses a schedule for the pipeline of a case at its sizes, and checks that schedule at these and other sizes.
@@ -14,7 +14,8 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     let case = Case { schedule: Schedule::new(), ..case.main_part() };
     let sizes = estimates(&case);
     let machine = Machine::typical(&case.target);
-    let choose = || auto_schedule(&case.pipeline, &case.target, &machine, &sizes);
+    let options = AutoOptions::default();
+    let choose = || auto_schedule(&case.pipeline, &case.target, &machine, &sizes, &options, &mut |_| None);
     let Auto { schedule, refused, .. } = match choose() {
         Ok(auto) => auto,
         // Such pipelines have no schedule at all, or their inputs no sizes.

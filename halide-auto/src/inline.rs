@@ -26,8 +26,7 @@ pub(crate) fn inlined(pipeline: &Pipeline, points: &BTreeMap<FuncId, f64>) -> Id
         let work: u64 = func.stages[0].values.iter().map(|value| operations(pipeline, *value)).sum();
         let reads = reached(pipeline, &func.stages[0]).into_iter().filter(|e| is_read(pipeline, *e)).count();
         let work = work as f64 + reads as f64 * OF_LOAD;
-        let is_free = func.is_pure() && !pipeline.outputs.contains(&id) && !has_effects(pipeline, &func.stages[0]);
-        inlined[id] = is_free && work * used <= (work + OF_STORE) * stored + OF_LOAD * used;
+        inlined[id] = may_inline(pipeline, id) && work * used <= (work + OF_STORE) * stored + OF_LOAD * used;
         let times = if inlined[id] { used } else { stored };
         for stage in &func.stages {
             for e in reached(pipeline, stage) {
@@ -39,6 +38,13 @@ pub(crate) fn inlined(pipeline: &Pipeline, points: &BTreeMap<FuncId, f64>) -> Id
         }
     }
     inlined
+}
+
+/// Returns true if a Func may be substituted: it is not an output, has no updates, and nothing is said or tested where
+/// it is computed.
+pub(crate) fn may_inline(pipeline: &Pipeline, id: FuncId) -> bool {
+    let func = &pipeline.funcs[id];
+    func.is_pure() && !pipeline.outputs.contains(&id) && !has_effects(pipeline, &func.stages[0])
 }
 
 /// The expressions that a definition evaluates, and those of the bounds of its domain, each once.

@@ -50,16 +50,24 @@
 //! # Ok::<(), halide_auto::tss::TssError>(())
 //! ```
 
+mod auto;
+mod boxes;
+mod cost;
+mod dag;
+mod emit;
 mod error;
 mod estimate;
 mod inline;
-mod price;
+mod kernel;
+mod moves;
 mod search;
 mod shape;
+mod sizes;
 mod state;
+mod substitution;
 pub mod tss;
 mod tuning;
 
+pub use auto::{Auto, AutoOptions, CodeFacts, Group, Inspect, auto_schedule};
 pub use error::AutoError;
 pub use estimate::{Complete, EstimateError, Estimates};
-pub use search::{Auto, auto_schedule};

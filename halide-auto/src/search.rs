@@ -1,330 +1,295 @@
-//! The search for a schedule: strips of Funcs that nothing reads but what is in them, priced by their loop nests.
+//! The search for a schedule: places of Funcs from consumers to producers, with the numbers of the loops that they
+//! share, then each choice again given all others.
 
-use crate::error::AutoError;
-use crate::estimate::{Complete, Estimates};
-use crate::inline::{inlined, reached};
-use crate::price::price;
-use crate::shape::{Extents, Shape};
-use crate::state::{Place, State};
-use crate::tuning::{FEW_FUNCS, LEAST_NESTS, LEAST_PART, MOST_MEMBERS, MOST_NESTS, ROWS};
-use halide_core::buffer::Dim;
-use halide_core::ids::{FuncId, IdVec, ImageId};
-use halide_core::pipeline::{Kind, Pipeline};
-use halide_ir::machine::Machine;
+use crate::cost::{Choices, Pricer};
+use crate::dag::{extent, pieces};
+use crate::moves;
+use crate::state::{Choice, Place, State};
+use crate::tuning::{LEAST_PART, MOST_PRICED, MOST_REGISTERS, SWEEPS};
+use halide_core::ids::FuncId;
 use halide_ir::target::Target;
-use halide_sched::lower::LowerOptions;
-use halide_sched::lower::regions::query::ShapeQuery;
-use halide_sched::nest::{Item, Nest, NestQuery, Sizes, dense_dims, dims, output_dims};
-use halide_sched::plan::{Plan, resolve};
-use halide_sched::schedule::Schedule;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-/// A schedule that was chosen.
-#[derive(Clone, Debug)]
-pub struct Auto {
-    /// The schedule.
-    pub schedule: Schedule,
-    /// Its predicted time in nanoseconds.
-    pub predicted_ns: f64,
-    /// The predicted time with every Func at the root.
-    pub breadth_first_ns: f64,
-    /// The schedules that were priced.
-    pub priced: usize,
-    /// The reasons of the compiler against schedules that were considered, which were given up. There should be none.
-    pub refused: Vec<String>,
+/// A state with the predicted time of each of its groups.
+#[derive(Clone)]
+pub(crate) struct Candidate {
+    pub(crate) state: State,
+    pub(crate) groups: BTreeMap<FuncId, f64>,
 }
 
-/// Chooses a schedule for sizes, without running anything. Equal questions have equal answers.
-///
-/// # Errors
-/// Estimates with mistakes, and algorithms that no schedule can lower.
-pub fn auto_schedule(
-    pipeline: &Pipeline,
-    target: &Target,
-    machine: &Machine,
-    sizes: &Estimates,
-) -> Result<Auto, AutoError> {
-    if let Some(stage) = pipeline.externs.first() {
-        return Err(AutoError::Extern { func: stage.name.clone() });
+impl Candidate {
+    pub(crate) fn ns(&self) -> f64 {
+        self.groups.values().sum()
     }
-    let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;
-    let plan = resolve(pipeline, &root_only(pipeline), target).map_err(AutoError::Schedule)?;
-    let images = image_dims(&plan, &complete)?;
-    let mut search = Search::new((pipeline, target, machine), complete, images);
-    let nest = search.nest(&plan)?;
-    let extents = search.extents(&nest);
-    let points = pipeline.order.iter().map(|id| (*id, nest.points(&pipeline.funcs[*id].name))).collect();
-    let first = State::breadth_first(pipeline, &inlined(pipeline, &points));
-    search.find_shapes(&first, &extents);
-    search.leave_refused_loops(&first)?;
-    let mut best = search.candidate(first)?;
-    let breadth_first_ns = best.ns;
-    search.strips(&mut best);
-    search.moves(&mut best);
-    let Search { priced, refused, .. } = search;
-    Ok(Auto { schedule: best.schedule, predicted_ns: best.ns, breadth_first_ns, priced, refused })
 }
 
-/// The dimensions of inputs: as they are said, or as large as outputs need them.
-fn image_dims(plan: &Plan, complete: &Complete) -> Result<IdVec<ImageId, Vec<Dim>>, AutoError> {
-    let query = ShapeQuery::new(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
-    let Complete { regions, images, params } = complete;
-    let given = images.iter().map(|_| None).collect();
-    let needs = query.needs(regions, &given, params).map_err(AutoError::Query)?;
-    let said = images.iter().zip(needs.iter());
-    Ok(said.map(|(said, n)| said.as_ref().map_or_else(|| dims(&n.region, &n.strides), dense_dims)).collect())
-}
-
-/// Every Func at the root, with plain loops.
-fn root_only(pipeline: &Pipeline) -> Schedule {
-    let mut schedule = Schedule::new();
-    for id in &pipeline.order {
-        schedule.func(pipeline.funcs[*id].name.as_str()).compute_root();
-    }
-    schedule
-}
-
-struct Candidate {
-    state: State,
-    schedule: Schedule,
-    ns: f64,
-}
-
-struct Search<'q> {
-    pipeline: &'q Pipeline,
-    target: &'q Target,
-    machine: &'q Machine,
-    complete: Complete,
-    images: IdVec<ImageId, Vec<Dim>>,
-    shapes: BTreeMap<FuncId, Vec<Shape>>,
-    /// The Funcs that read a Func, those that are substituted passed through.
-    readers: BTreeMap<FuncId, BTreeSet<FuncId>>,
-    seen: BTreeSet<State>,
-    priced: usize,
-    most: usize,
-    refused: Vec<String>,
+/// A search.
+pub(crate) struct Search<'q> {
+    pub(crate) pricer: Pricer<'q>,
+    /// The Funcs that may be substituted where they are used.
+    pub(crate) may_inline: BTreeSet<FuncId>,
+    pub(crate) target: &'q Target,
+    /// The groups around each Func when its place was chosen last.
+    pub(crate) chosen: BTreeMap<FuncId, Choices>,
+    /// The number of prices at which the search ends.
+    pub(crate) most: usize,
 }
 
 impl<'q> Search<'q> {
-    fn new(
-        (pipeline, target, machine): (&'q Pipeline, &'q Target, &'q Machine),
-        complete: Complete,
-        images: IdVec<ImageId, Vec<Dim>>,
-    ) -> Search<'q> {
-        let most = (MOST_NESTS * FEW_FUNCS / pipeline.order.len().max(FEW_FUNCS)).max(LEAST_NESTS);
-        Search {
-            pipeline,
-            target,
-            machine,
-            complete,
-            images,
-            shapes: BTreeMap::new(),
-            readers: BTreeMap::new(),
-            seen: BTreeSet::new(),
-            priced: 0,
-            most,
-            refused: Vec::new(),
+    pub(crate) fn candidate(&mut self, state: State) -> Candidate {
+        let roots: Vec<FuncId> =
+            state.choices.iter().filter(|(_, c)| c.place == Place::Root).map(|(id, _)| *id).collect();
+        let groups = roots.into_iter().map(|root| (root, self.pricer.group(&state, root))).collect();
+        Candidate { state, groups }
+    }
+
+    /// A state with other choices about some Funcs, where members that are written out fit their hosts again.
+    fn changed(&mut self, from: &Candidate, state: State, funcs: &[FuncId]) -> Candidate {
+        let mut state = state;
+        let mut affected: BTreeSet<FuncId> =
+            funcs.iter().flat_map(|func| [from.state.root(*func), state.root(*func)]).collect();
+        affected.extend(self.repair(&mut state, &affected));
+        for root in &affected {
+            self.settle(&mut state, *root);
         }
-    }
-
-    /// The plan of a schedule.
-    fn plan(&self, schedule: &Schedule) -> Result<Plan, AutoError> {
-        resolve(self.pipeline, schedule, self.target).map_err(AutoError::Schedule)
-    }
-
-    /// The costs of a plan at the estimates.
-    fn nest(&self, plan: &Plan) -> Result<Nest, AutoError> {
-        let query = NestQuery::new(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
-        let outputs = output_dims(self.pipeline, &self.complete.regions);
-        Ok(query.at(&Sizes { images: &self.images, outputs: &outputs, params: &self.complete.params }))
-    }
-
-    /// Extents of Funcs that are stored, by name.
-    fn extents(&self, nest: &Nest) -> BTreeMap<String, Vec<i64>> {
-        let outputs = self.pipeline.outputs.iter().zip(&self.complete.regions);
-        let mut extents: BTreeMap<String, Vec<i64>> = outputs
-            .map(|(func, region)| {
-                let own = region.spans().iter().map(|span| span.extent).collect();
-                (self.pipeline.funcs[*func].name.clone(), own)
-            })
-            .collect();
-        nest.for_each(&mut |item| {
-            if let Item::Store(s) = item {
-                extents.entry(s.name.clone()).or_insert_with(|| s.extents.clone());
-            }
-        });
-        extents
-    }
-
-    /// Chooses the loops of each Func, and finds who reads it.
-    fn find_shapes(&mut self, state: &State, extents: &BTreeMap<String, Vec<i64>>) {
-        let (pipeline, target) = (self.pipeline, self.target);
-        let mut through: BTreeMap<FuncId, BTreeSet<FuncId>> = BTreeMap::new();
-        // Consumers first, so that what substituted Funcs pass on is known.
-        for &id in pipeline.order.iter().rev() {
-            let func = &pipeline.funcs[id];
-            let is_inline = state.places.get(&id) == Some(&Place::Inline);
-            let by = if is_inline { through.get(&id).cloned().unwrap_or_default() } else { BTreeSet::from([id]) };
-            for stage in &func.stages {
-                for e in reached(pipeline, stage) {
-                    match pipeline.exprs[e].kind {
-                        Kind::Call { func, .. } if func != id => through.entry(func).or_default().extend(by.iter()),
-                        _ => {}
-                    }
-                }
-            }
-            if !is_inline {
-                let dims = extents.get(&func.name).map_or(&[][..], |e| e);
-                let reduction = dims.iter().copied().max().unwrap_or(1);
-                let shape = |n| Shape::new(pipeline, (id, n), &Extents { dims, reduction }, target);
-                self.shapes.insert(id, (0..func.stages.len()).map(shape).collect());
+        let mut groups = from.groups.clone();
+        for root in affected {
+            match state.place(root) {
+                Place::Root => drop(groups.insert(root, self.pricer.group(&state, root))),
+                _ => drop(groups.remove(&root)),
             }
         }
-        self.readers = through;
+        Candidate { state, groups }
     }
 
-    /// Leaves loops serial of which the compiler refuses that they run at once.
-    fn leave_refused_loops(&mut self, state: &State) -> Result<(), AutoError> {
+    /// Takes Funcs of groups to the outside of all loops that are computed where not all that reads them is; returns
+    /// these.
+    fn repair(&self, state: &mut State, groups: &BTreeSet<FuncId>) -> Vec<FuncId> {
+        let dag = self.pricer.dag;
+        let mut moved = Vec::new();
         loop {
-            let schedule = state.schedule(self.pipeline, &self.shapes);
-            let Err(AutoError::Schedule(errors)) = self.plan(&schedule) else { return Ok(()) };
-            let wrong = errors.iter().filter_map(|e| schedule.directives().get(e.directive?));
-            let mut left = false;
-            for subject in wrong.map(|directive| &directive.subject) {
-                let func = self.pipeline.funcs.enumerate().find(|(_, f)| f.name == subject.func);
-                let shape = func.and_then(|(id, _)| self.shapes.get_mut(&id)?.get_mut(subject.stage));
-                if let Some(shape) = shape {
-                    left |= shape.vector.take().is_some() | shape.parallel.take().is_some();
+            let is_wrong = |(id, choice): (&FuncId, &Rc<Choice>)| match choice.place {
+                Place::At { host, depth, .. } if groups.contains(&state.root(*id)) => {
+                    let is_there =
+                        state.shape(host).is_some_and(|shape| shape.depth() >= depth) && !state.is_inlined(host.0);
+                    (!is_there || !state.encloses(dag, *id, host, depth)).then_some(*id)
+                }
+                _ => None,
+            };
+            let wrong: Vec<FuncId> = state.choices.iter().filter_map(is_wrong).collect();
+            if wrong.is_empty() {
+                return moved;
+            }
+            for id in wrong {
+                if let Some(choice) = state.choice_mut(id) {
+                    choice.place = Place::Root;
+                }
+                moved.push(id);
+            }
+        }
+    }
+
+    /// Writes out the loops of Funcs that are computed in the innermost loop of another one.
+    fn settle(&self, state: &mut State, root: FuncId) {
+        let dag = self.pricer.dag;
+        let mut members: Vec<FuncId> =
+            state.choices.keys().copied().filter(|id| *id != root && state.root(*id) == root).collect();
+        members.sort_by_key(|id| std::cmp::Reverse(dag.rank[*id]));
+        for member in members {
+            let Place::At { host, depth, .. } = state.place(member) else { continue };
+            let is_innermost = state.shape(host).is_some_and(|shape| shape.depth() == depth);
+            let updates = dag.funcs[member].stages.len() > 1;
+            let region = if is_innermost || updates { self.pricer.region(state, member, 0) } else { None };
+            if updates {
+                let other = self.pricer.region(state, member, 1);
+                self.note_fixed(state, member, region.as_deref(), other.as_deref());
+            }
+            let region = region.filter(|_| is_innermost);
+            let Some(choice) = state.choice_mut(member) else { continue };
+            for (stage, shape) in choice.shapes.iter_mut().enumerate() {
+                let Some(region) = &region else { continue };
+                let domain = dag.domain((member, stage), region);
+                let vars = &dag.funcs[member].stages[stage].vars;
+                let mut next = shape.clone();
+                for (n, _) in vars.iter().enumerate().filter(|(_, v)| v.tells_apart && v.dim.is_some()) {
+                    let lanes = shape.vector.filter(|(v, _)| *v == n).map_or(1, |(_, lanes)| lanes);
+                    next.regs[n] = pieces(extent(domain[n]).max(1), lanes);
+                }
+                if next.regs.iter().product::<i64>() <= MOST_REGISTERS {
+                    *shape = next;
                 }
             }
-            self.refused.extend(errors.iter().map(|e| e.to_string()));
-            if !left {
-                return Err(AutoError::Schedule(errors));
+        }
+    }
+
+    /// Notes which variables have a number of values that is a multiple of what is written out, whatever the size of
+    /// outputs: `other` is the region where outputs are larger.
+    fn note_fixed(
+        &self,
+        state: &mut State,
+        member: FuncId,
+        region: Option<&[(i64, i64)]>,
+        other: Option<&[(i64, i64)]>,
+    ) {
+        let (Some(region), Some(other)) = (region, other) else { return };
+        let dag = self.pricer.dag;
+        let Some(choice) = state.choice_mut(member) else { return };
+        for (stage, shape) in choice.shapes.iter_mut().enumerate() {
+            let vars = &dag.funcs[member].stages[stage].vars;
+            let is_fixed = |n: usize| {
+                let Some(d) = vars[n].dim else { return true };
+                let extents = (region.get(d).map(|s| extent(*s)), other.get(d).map(|s| extent(*s)));
+                extents.0 == extents.1 && extents.0.is_some_and(|e| e % shape.block(n) == 0)
+            };
+            shape.fixed = (0..vars.len().min(32)).filter(|n| is_fixed(*n)).fold(0, |all, n| all | 1 << n);
+        }
+    }
+
+    /// The best state that is found from a first one.
+    pub(crate) fn run(&mut self, first: Candidate) -> Candidate {
+        let mut best = first;
+        self.chosen.clear();
+        let order: Vec<FuncId> = self.pricer.dag.pipeline.order.iter().rev().copied().collect();
+        self.most = self.pricer.priced + MOST_PRICED;
+        for &func in &order {
+            self.numbers(&mut best, func);
+        }
+        self.sweeps(best, &order)
+    }
+
+    /// The best state that is found from one that is good but for what is near some Funcs.
+    pub(crate) fn go_on(&mut self, first: Candidate, near: &[FuncId]) -> Candidate {
+        let dag = self.pricer.dag;
+        let groups: BTreeSet<FuncId> = near.iter().map(|func| first.state.root(*func)).collect();
+        let order: Vec<FuncId> = dag.pipeline.order.iter().rev().copied().collect();
+        for &func in &order {
+            let around = self.around(&first.state, func);
+            let is_near = |func: FuncId| groups.contains(&first.state.root(func));
+            if is_near(func) || first.state.readers(dag, func).iter().any(|r| is_near(r.0)) {
+                self.chosen.remove(&func);
+            } else {
+                self.chosen.insert(func, around);
             }
         }
+        self.most = self.pricer.priced + MOST_PRICED / 2;
+        self.sweeps(first, &order)
     }
 
-    /// A state with its price.
-    fn candidate(&mut self, state: State) -> Result<Candidate, AutoError> {
-        let schedule = state.schedule(self.pipeline, &self.shapes);
-        let plan = self.plan(&schedule)?;
-        let nest = self.nest(&plan)?;
-        self.priced += 1;
-        let ns = price(&nest, &plan.pipeline, self.machine, self.target.threads);
-        Ok(Candidate { state, schedule, ns })
-    }
-
-    /// Takes a state if it is cheaper than the best one. A state that cannot be lowered is none.
-    fn consider(&mut self, state: State, best: &mut Candidate) -> bool {
-        if self.priced >= self.most || !self.is_nested(&state) || !self.seen.insert(state.clone()) {
-            return false;
-        }
-        match self.candidate(state) {
-            Err(AutoError::Schedule(errors)) => {
-                self.refused.extend(errors.iter().map(|e| e.to_string()));
-                false
+    fn sweeps(&mut self, mut best: Candidate, order: &[FuncId]) -> Candidate {
+        for _ in 0..SWEEPS {
+            let before = best.ns();
+            for &func in order {
+                let around = self.around(&best.state, func);
+                if self.chosen.get(&func) == Some(&around) {
+                    continue;
+                }
+                self.place(&mut best, func);
+                self.numbers(&mut best, func);
+                let around = self.around(&best.state, func);
+                self.chosen.insert(func, around);
             }
-            Ok(candidate) if candidate.ns < best.ns * (1.0 - LEAST_PART) => {
-                *best = candidate;
-                true
+            if best.ns() > before * (1.0 - LEAST_PART) {
+                break;
             }
-            _ => false,
         }
+        best
     }
 
-    /// Returns true if every Func in strips is computed where all that reads it is, or outside of that.
-    fn is_nested(&self, state: &State) -> bool {
-        state.places.iter().all(|(func, place)| {
-            let readers = self.readers.get(func).into_iter().flatten();
-            let mut places = readers.map(|reader| (reader, state.places.get(reader).copied()));
-            match *place {
-                Place::Inline | Place::Root => true,
-                Place::Row(host) => places.all(|(r, at)| *r == host || at == Some(Place::Row(host))),
-                Place::Strip(host) => places.all(|(r, at)| *r == host || at.and_then(Place::host) == Some(host)),
+    /// The choices about the groups of a Func and of all that reads it.
+    fn around(&self, state: &State, func: FuncId) -> Choices {
+        let readers = state.readers(self.pricer.dag, func).into_iter().map(|r| state.root(r.0));
+        let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
+        let is_near = |id: FuncId| roots.contains(&state.root(id));
+        state.choices.iter().filter(|(id, _)| is_near(**id)).map(|(id, c)| (*id, c.clone())).collect()
+    }
+
+    fn is_over(&self) -> bool {
+        self.pricer.priced >= self.most
+    }
+
+    /// Takes the best place of a Func, each tried with the best numbers of the loops around it.
+    fn place(&mut self, best: &mut Candidate, func: FuncId) {
+        if self.is_over() || best.state.is_inlined(func) && best.state.readers(self.pricer.dag, func).is_empty() {
+            return;
+        }
+        let (dag, roots, threads) = (self.pricer.dag, self.pricer.roots, self.target.threads);
+        let tiles = |host: FuncId| match (roots.get(&host), best.state.shape((host, 0))) {
+            (Some(region), Some(shape)) if dag.funcs[host].is_pure => {
+                moves::tilings(dag, (host, 0), shape, &dag.domain((host, 0), region), !dag.funcs[func].is_pure)
             }
-        })
+            _ => Vec::new(),
+        };
+        let mut tried: Vec<Candidate> = Vec::new();
+        if let Some(state) = moves::inlined(&best.state, func).filter(|_| self.may_inline.contains(&func)) {
+            let readers = best.state.readers(dag, func).into_iter().map(|r| r.0);
+            let funcs: Vec<FuncId> = readers.chain([func]).collect();
+            tried.push(self.changed(best, state, &funcs));
+        }
+        for state in moves::places(dag, &best.state, func, threads, &tiles) {
+            if self.is_over() {
+                break;
+            }
+            let mut funcs = vec![func];
+            if best.state.is_inlined(func) {
+                funcs.extend(best.state.readers(dag, func).into_iter().map(|r| r.0));
+            }
+            tried.push(self.changed(best, state, &funcs));
+        }
+        tried.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
+        tried.truncate(3);
+        let mut least: Option<Candidate> = None;
+        for mut candidate in tried {
+            let root = candidate.state.root(func);
+            if candidate.state.is_inlined(func) {
+                least = Some(candidate).filter(|c| least.as_ref().is_none_or(|l| c.ns() < l.ns())).or(least);
+                continue;
+            }
+            self.numbers(&mut candidate, root);
+            if least.as_ref().is_none_or(|least| candidate.ns() < least.ns()) {
+                least = Some(candidate);
+            }
+        }
+        if let Some(least) = least.filter(|c| c.ns() < best.ns() * (1.0 - LEAST_PART)) {
+            *best = least;
+        }
     }
 
-    /// The Func whose strips may hold another one: all that reads it is there.
-    fn host(&self, state: &State, func: FuncId) -> Option<FuncId> {
-        if self.pipeline.outputs.contains(&func) {
-            return None;
+    /// Changes the loops of a Func's definitions, one number at a time, as long as that gains.
+    fn numbers(&mut self, best: &mut Candidate, func: FuncId) {
+        let dag = self.pricer.dag;
+        if best.state.is_inlined(func) {
+            return;
         }
-        let hosts: BTreeSet<FuncId> = self
-            .readers
-            .get(&func)?
-            .iter()
-            .map(|reader| state.places.get(reader).and_then(|place| place.host()).unwrap_or(*reader))
-            .collect();
-        let host = hosts.first().copied().filter(|_| hosts.len() == 1)?;
-        let def = &self.pipeline.funcs[host];
-        let has_strips = self.shapes.get(&host).and_then(|all| all.first()).is_some_and(|shape| shape.strips.is_some());
-        let members = state.places.values().filter(|place| place.host() == Some(host)).count();
-        if members >= MOST_MEMBERS && state.places.get(&func).and_then(|place| place.host()) != Some(host) {
-            return None;
-        }
-        let can_be_host = state.places.get(&host) == Some(&Place::Root) && def.is_pure() && has_strips;
-        can_be_host.then_some(host)
-    }
-
-    /// Everything in strips of what reads it, as far as it goes.
-    fn strips(&mut self, best: &mut Candidate) {
-        let start = best.state.clone();
-        for rows in ROWS {
-            for place in [Place::Row, Place::Strip] {
-                let mut state = start.clone();
-                for &func in self.pipeline.order.iter().rev() {
-                    if state.places.get(&func) != Some(&Place::Root) {
+        for stage in 0..dag.funcs[func].stages.len() {
+            loop {
+                let Some(region) = self.pricer.region(&best.state, func, 0) else { return };
+                let domain = dag.domain((func, stage), &region);
+                let Some(shape) = best.state.shape((func, stage)).cloned() else { return };
+                let is_root = best.state.place(func) == Place::Root;
+                let most_lanes = i64::from(self.target.vector_bits) / 8 / dag.funcs[func].widths.1.max(1);
+                let mut least: Option<Candidate> = None;
+                for next in moves::shapes(dag, (func, stage), &shape, &domain, is_root, most_lanes) {
+                    if self.is_over() {
+                        return;
+                    }
+                    if next.order != shape.order && best.state.has_members(func) {
                         continue;
                     }
-                    if let Some(host) = self.host(&state, func).filter(|_| !state.has_strips(func)) {
-                        state.places.insert(func, place(host));
-                        state.rows.insert(host, rows);
+                    let mut state = best.state.clone();
+                    if let Some(choice) = state.choice_mut(func) {
+                        choice.shapes[stage] = next;
+                    }
+                    let candidate = self.changed(best, state, &[func]);
+                    if candidate.ns() < least.as_ref().map_or(best.ns() * (1.0 - LEAST_PART), |l| l.ns()) {
+                        least = Some(candidate);
                     }
                 }
-                self.consider(state, best);
-            }
-        }
-    }
-
-    /// Single changes, from consumers to producers, as long as one gains.
-    fn moves(&mut self, best: &mut Candidate) {
-        loop {
-            let mut gained = false;
-            for &func in self.pipeline.order.iter().rev() {
-                for state in self.neighbours(&best.state, func) {
-                    gained |= self.consider(state, best);
+                match least {
+                    Some(candidate) => *best = candidate,
+                    None => break,
                 }
             }
-            if !gained || self.priced >= self.most {
-                return;
-            }
         }
-    }
-
-    fn neighbours(&self, state: &State, func: FuncId) -> Vec<State> {
-        let mut all = Vec::new();
-        let place = state.places.get(&func).copied();
-        if let Some(&rows) = state.rows.get(&func).filter(|_| state.has_strips(func)) {
-            for rows in [rows * 2, rows / 2] {
-                let mut next = state.clone();
-                next.rows.insert(func, rows.max(1));
-                all.push(next);
-            }
-        }
-        if place.is_none_or(|place| place == Place::Inline) || state.has_strips(func) {
-            return all;
-        }
-        let root = place.filter(|place| *place != Place::Root).map(|_| Place::Root);
-        let hosted = self.host(state, func).into_iter().flat_map(|host| [Place::Row(host), Place::Strip(host)]);
-        for to in hosted.chain(root).filter(|to| Some(*to) != place) {
-            let mut next = state.clone();
-            next.places.insert(func, to);
-            if let Some(host) = to.host() {
-                next.rows.entry(host).or_insert(ROWS[2]);
-            }
-            all.push(next);
-        }
-        all
     }
 }

@@ -1,10 +1,9 @@
-//! A state of the search: where each Func is computed, and the schedule that says so.
+//! A state of the search: where each Func is computed, and the loops of its definitions.
 
-use crate::shape::Shape;
-use halide_core::ids::{FuncId, IdVec};
-use halide_core::pipeline::Pipeline;
-use halide_sched::schedule::{Schedule, StageSchedule};
+use crate::dag::{Dag, extent, pieces};
+use halide_core::ids::FuncId;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The place of a Func.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,110 +12,149 @@ pub(crate) enum Place {
     Inline,
     /// Outside of all loops.
     Root,
-    /// In a strip of another Func, which is at the root: all that the strip needs at once.
-    Strip(FuncId),
-    /// In a strip of another Func, row by row: a row computes what the one before it did not.
-    Row(FuncId),
+    /// Inside of the outermost `depth` loops of a definition.
+    At {
+        host: (FuncId, usize),
+        depth: usize,
+        /// True if it is stored outside of the innermost one of these loops, each iteration of which computes what the
+        /// ones before it did not.
+        slides: bool,
+    },
 }
 
-impl Place {
-    /// The Func in whose strips it is.
-    pub(crate) fn host(self) -> Option<FuncId> {
-        match self {
-            Place::Strip(host) | Place::Row(host) => Some(host),
-            Place::Inline | Place::Root => None,
+/// The loops of a definition.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Shape {
+    /// The variable along which vectors lie, and their lanes.
+    pub(crate) vector: Option<(usize, i64)>,
+    /// All variables, that of the innermost loop first.
+    pub(crate) order: Vec<usize>,
+    /// Iterations of a tile, by variable; 0 if it is not tiled.
+    pub(crate) tile: Vec<i64>,
+    /// Iterations that are written out, by variable: vectors along the variable of vectors.
+    pub(crate) regs: Vec<i64>,
+    /// The variables, a bit each, whose number of values is a multiple of what is written out, at all sizes.
+    pub(crate) fixed: u32,
+}
+
+/// A loop that is neither a vector nor written out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LoopSpec {
+    pub(crate) var: usize,
+    /// Values of the variable that an iteration covers.
+    pub(crate) step: i64,
+    pub(crate) trip: f64,
+    pub(crate) is_tile: bool,
+}
+
+impl Shape {
+    /// The values of a variable that its innermost serial loop steps over at once.
+    pub(crate) fn block(&self, var: usize) -> i64 {
+        let lanes = self.vector.filter(|(v, _)| *v == var).map_or(1, |(_, lanes)| lanes);
+        lanes * self.regs[var]
+    }
+
+    /// The loops over a domain, outermost first.
+    pub(crate) fn loops(&self, domain: &[(i64, i64)]) -> Vec<LoopSpec> {
+        let mut loops = Vec::with_capacity(2 * self.order.len());
+        let of = |var: usize| extent(domain[var]).max(1);
+        for &var in self.order.iter().rev().filter(|var| self.tile[**var] > 0) {
+            let step = self.tile[var].min(of(var));
+            loops.push(LoopSpec { var, step, trip: pieces(of(var), step) as f64, is_tile: true });
         }
+        for &var in self.order.iter().rev() {
+            let within = if self.tile[var] > 0 { self.tile[var].min(of(var)) } else { of(var) };
+            let step = self.block(var);
+            loops.push(LoopSpec { var, step, trip: pieces(within, step) as f64, is_tile: false });
+        }
+        loops
+    }
+
+    /// The number of loops.
+    pub(crate) fn depth(&self) -> usize {
+        self.order.len() + self.tile.iter().filter(|tile| **tile > 0).count()
     }
 }
 
-/// The places of all Funcs, and the rows of strips.
+/// The choices about a Func.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Choice {
+    pub(crate) place: Place,
+    pub(crate) shapes: Vec<Shape>,
+}
+
+/// The choices about all Funcs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct State {
-    pub(crate) places: BTreeMap<FuncId, Place>,
-    /// Iterations of a strip, by host.
-    pub(crate) rows: BTreeMap<FuncId, i64>,
+    pub(crate) choices: BTreeMap<FuncId, Rc<Choice>>,
 }
 
 impl State {
-    /// Every Func at the root that is not substituted.
-    pub(crate) fn breadth_first(pipeline: &Pipeline, inlined: &IdVec<FuncId, bool>) -> State {
-        let place = |id: &FuncId| (*id, if inlined[*id] { Place::Inline } else { Place::Root });
-        State { places: pipeline.order.iter().map(place).collect(), rows: BTreeMap::new() }
+    /// The choice about a Func, to be changed.
+    pub(crate) fn choice_mut(&mut self, func: FuncId) -> Option<&mut Choice> {
+        self.choices.get_mut(&func).map(Rc::make_mut)
     }
 
-    /// Returns true if strips of `host` hold another Func.
-    pub(crate) fn has_strips(&self, host: FuncId) -> bool {
-        self.places.values().any(|place| place.host() == Some(host))
+    pub(crate) fn place(&self, func: FuncId) -> Place {
+        self.choices.get(&func).map_or(Place::Root, |choice| choice.place)
     }
 
-    /// The schedule that says so.
-    pub(crate) fn schedule(&self, pipeline: &Pipeline, shapes: &BTreeMap<FuncId, Vec<Shape>>) -> Schedule {
-        let mut schedule = Schedule::new();
-        for (&id, &place) in &self.places {
-            let Some(stages) = shapes.get(&id) else { continue };
-            let name = pipeline.funcs[id].name.as_str();
-            let strips = |host: FuncId| {
-                let shape = shapes.get(&host)?.first()?;
-                let (outer, inner) = shape.parts(&shape.strips.as_ref()?.0);
-                Some((pipeline.funcs[host].name.as_str(), outer, inner))
-            };
-            match place {
-                Place::Inline => continue,
-                Place::Root => drop(schedule.func(name).compute_root()),
-                Place::Strip(host) => {
-                    if let Some((host, outer, _)) = strips(host) {
-                        schedule.func(name).compute_at(host, outer);
-                    }
-                }
-                Place::Row(host) => {
-                    if let Some((host, outer, inner)) = strips(host) {
-                        schedule.func(name).store_at(host, outer).compute_at(host, inner);
-                    }
-                }
+    pub(crate) fn shape(&self, (func, stage): (FuncId, usize)) -> Option<&Shape> {
+        self.choices.get(&func)?.shapes.get(stage)
+    }
+
+    pub(crate) fn is_inlined(&self, func: FuncId) -> bool {
+        self.place(func) == Place::Inline
+    }
+
+    /// The Func outside of all loops in whose loops a Func is computed, or itself.
+    pub(crate) fn root(&self, func: FuncId) -> FuncId {
+        let mut at = func;
+        while let Place::At { host, .. } = self.place(at) {
+            at = host.0;
+        }
+        at
+    }
+
+    /// Returns true if `func` is computed inside of the outermost `depth` loops of a definition.
+    pub(crate) fn is_inside(&self, func: FuncId, of: (FuncId, usize), depth: usize) -> bool {
+        let mut at = func;
+        while let Place::At { host, depth: own, .. } = self.place(at) {
+            if host == of {
+                return own >= depth;
             }
-            for (n, shape) in stages.iter().enumerate() {
-                let stage = schedule.func(name);
-                let stage = if n == 0 { stage } else { stage.update(n - 1) };
-                match (place, self.rows.get(&id).filter(|_| n == 0 && self.has_strips(id))) {
-                    (Place::Root, Some(rows)) => strips_of(stage, shape, *rows),
-                    (Place::Root, None) => spread(stage, shape),
-                    _ => along_rows(stage, shape),
+            at = host.0;
+        }
+        false
+    }
+
+    /// Returns true if any Func is computed in the loops of one.
+    pub(crate) fn has_members(&self, func: FuncId) -> bool {
+        self.choices.values().any(|c| matches!(c.place, Place::At { host, .. } if host.0 == func))
+    }
+
+    /// The definitions that read a Func, where Funcs that are substituted stand for their own readers.
+    pub(crate) fn readers(&self, dag: &Dag<'_>, func: FuncId) -> Vec<(FuncId, usize)> {
+        let (mut found, mut todo, mut seen) = (Vec::new(), vec![func], vec![func]);
+        while let Some(at) = todo.pop() {
+            for &(reader, stage) in &dag.funcs[at].readers {
+                if self.is_inlined(reader) {
+                    if !seen.contains(&reader) {
+                        seen.push(reader);
+                        todo.push(reader);
+                    }
+                } else if !found.contains(&(reader, stage)) {
+                    found.push((reader, stage));
                 }
             }
         }
-        schedule
+        found.sort();
+        found
     }
-}
 
-/// One loop in strips, which several threads take, with the others inside of a row.
-fn strips_of(stage: StageSchedule<'_>, shape: &Shape, rows: i64) {
-    let Some((var, is_shared)) = &shape.strips else { return along_rows(stage, shape) };
-    let stage = match shape.with_outermost(var) {
-        Some(order) => stage.reorder(order),
-        None => stage,
-    };
-    let (outer, inner) = shape.parts(var);
-    let stage = stage.split(var, &outer, &inner, rows);
-    along_rows(if *is_shared { stage.parallel(&outer) } else { stage }, shape);
-}
-
-/// One loop for all threads, the others inside of it.
-fn spread(stage: StageSchedule<'_>, shape: &Shape) {
-    let Some((var, chunk)) = &shape.parallel else { return along_rows(stage, shape) };
-    let stage = match shape.with_outermost(var) {
-        Some(order) => stage.reorder(order),
-        None => stage,
-    };
-    if let Some((along, lanes)) = shape.vector.as_ref().filter(|(along, _)| along == var) {
-        let (outer, inner) = shape.parts(along);
-        drop(stage.split(var, &outer, &inner, *chunk).parallel(&outer).vectorize(&inner, lanes.clone()));
-        return;
-    }
-    along_rows(if *chunk > 1 { stage.parallel_chunks(var, *chunk) } else { stage.parallel(var) }, shape);
-}
-
-fn along_rows(stage: StageSchedule<'_>, shape: &Shape) {
-    if let Some((along, lanes)) = &shape.vector {
-        drop(stage.vectorize(along, lanes.clone()));
+    /// Returns true if everything that reads a Func is computed where a place is, or inside of that.
+    pub(crate) fn encloses(&self, dag: &Dag<'_>, func: FuncId, host: (FuncId, usize), depth: usize) -> bool {
+        let readers = self.readers(dag, func);
+        !readers.is_empty() && readers.iter().all(|r| *r == host || self.is_inside(r.0, host, depth))
     }
 }

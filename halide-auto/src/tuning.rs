@@ -47,31 +47,69 @@ pub(crate) const LEAST_GAIN: f64 = 1.03;
 pub(crate) const CYCLES_OF_ENTRY: f64 = 10.0;
 /// The cost of going on to the next iteration of a loop. Unit: cycles.
 /// Reason: a sum, a comparison and a jump.
-pub(crate) const CYCLES_OF_ITERATION: f64 = 1.0;
-/// The instructions that a core completes of those that it could start. Unit: 1.
-/// Reason: vector instructions have half of the ports.
-pub(crate) const SHARE_OF_ISSUE: f64 = 0.5;
+pub(crate) const CYCLES_OF_ITERATION: f64 = 0.3;
 /// The part of the shorter one of arithmetic and traffic that does not overlap with the other. Unit: 1.
 /// Reason: as the hidden share of traffic between near caches.
-pub(crate) const NOT_HIDDEN: f64 = 0.2;
+pub(crate) const NOT_HIDDEN: f64 = 0.3;
 /// The time to start tasks on other threads and to wait for them. Unit: nanoseconds.
 /// Reason: a wake-up of a thread of rayon's pool.
 pub(crate) const FORK_NS: f64 = 5_000.0;
-/// The size of an element where nothing tells it. Unit: bytes.
-pub(crate) const ELEMENT_BYTES: f64 = 4.0;
+/// The most bytes of lines that a point brings of a buffer. Unit: bytes.
+/// Reason: four lines, where data decide about coordinates; others read less.
+pub(crate) const BYTES_OF_POINT: f64 = 256.0;
+
+/// The bytes that memory moves in the time that a new row takes to begin. Unit: bytes.
+pub(crate) const BYTES_OF_ROW: f64 = 192.0;
+
+/// The rows that are read and written at once without memory being slower for it. Unit: rows.
+pub(crate) const FEW_STREAMS: f64 = 24.0;
+/// The rows beyond these of which memory moves half as much as of one. Unit: rows.
+/// Reason: hardware foresees some tens; measured with `unsharp`, 78 rows at once.
+pub(crate) const HALVING_STREAMS: f64 = 64.0;
+/// The rows that count at most.
+pub(crate) const MOST_STREAMS: f64 = 128.0;
+
+// kernel
+
+/// Iterations that are written out of which what they read is compared. Unit: iterations.
+pub(crate) const MOST_POINTS: usize = 64;
+/// Elements that are looked at to find what a kernel loads. Unit: elements.
+pub(crate) const MOST_VISITS: usize = 20_000;
+/// The cost of a lane that is loaded by itself, beside the load. Unit: instructions.
+pub(crate) const GATHERED_LANE: f64 = 1.0;
+/// The largest distance of lanes that are loaded as whole vectors and shuffled. Unit: elements.
+pub(crate) const LONGEST_SHUFFLE: i64 = 4;
+/// The time from the operands of a sum to its value. Unit: cycles.
+pub(crate) const LATENCY: f64 = 4.0;
+/// The instructions of a kernel beyond which loops around it are not cut at boundaries, or no vector code is made.
+/// Unit: instructions.
+pub(crate) const MOST_WRITTEN: f64 = 500.0;
+/// The factor by which such code is slower. Reason: measured with `nl_means`, 4 to 8.
+pub(crate) const TOO_LONG: f64 = 5.0;
+/// The most bytes that the compiler keeps in registers of what a loop adds to.
+pub(crate) const PROMOTED_BYTES: f64 = 1024.0;
+/// The bytes of an output from which on it is stored past the caches.
+pub(crate) const STREAMED_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 
 // search
 
-/// The rows of a strip that are tried. Unit: iterations.
-pub(crate) const ROWS: [i64; 5] = [8, 16, 32, 64, 128];
-/// The Funcs in the strips of another one, at most.
-/// Reason: loops of more do not stay in registers, and their code grows; as the longest chain that is grouped at once.
-pub(crate) const MOST_MEMBERS: usize = 12;
-/// The nests that a search looks at, for a pipeline of one Func; of many Funcs they are fewer, since each takes longer.
-pub(crate) const MOST_NESTS: usize = 64;
-/// The nests that a search looks at, however many Funcs there are.
-pub(crate) const LEAST_NESTS: usize = 12;
-/// Funcs of a pipeline beyond which a search looks at fewer nests.
-pub(crate) const FEW_FUNCS: usize = 8;
+/// Iterations of a loop that are written out. Unit: iterations, or vectors.
+pub(crate) const REGISTER_STEPS: [i64; 9] = [1, 2, 3, 4, 5, 6, 8, 10, 12];
+/// The most iterations of all loops together that are written out.
+pub(crate) const MOST_REGISTERS: i64 = 48;
+/// Sizes of tiles. Unit: iterations.
+pub(crate) const TILE_STEPS: [i64; 12] = [2, 4, 8, 16, 32, 48, 64, 96, 128, 256, 512, 1024];
+/// The most groups that are priced.
+pub(crate) const MOST_PRICED: usize = 20_000;
+/// The times that each choice is looked at again.
+pub(crate) const SWEEPS: usize = 3;
 /// The least part by which a schedule must be cheaper to be taken.
 pub(crate) const LEAST_PART: f64 = 0.01;
+/// The times that code is looked at, at most.
+pub(crate) const INSPECTIONS: usize = 3;
+/// The factor by which code without wide vectors is slower. Reason: a quarter of the lanes.
+pub(crate) const SLOW_CODE: f64 = 3.0;
+/// The Funcs that are copied for some of their consumers, at most.
+pub(crate) const MOST_COPIES: usize = 2;
+/// The least part of the whole time that a Func takes for it to be copied.
+pub(crate) const LEAST_SHARE: f64 = 0.05;

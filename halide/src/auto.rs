@@ -2,18 +2,22 @@
 
 use crate::error::Error;
 use crate::pipeline::Pipeline;
-pub use halide_auto::{Auto, EstimateError, Estimates};
-use halide_auto::{AutoError, auto_schedule};
+pub use halide_auto::{Auto, AutoOptions, EstimateError, Estimates, Group};
+use halide_auto::{AutoError, CodeFacts, auto_schedule};
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
+#[cfg(feature = "cpu")]
+use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::plan::Plan;
 
 impl Pipeline {
     /// Chooses a schedule for the sizes that a pipeline will mostly have, without running anything. The schedule is
     /// legal and right at all sizes, keeps every bit of the result, and is text to look at and to go on from. Equal
     /// questions have equal answers.
     ///
-    /// Funcs are substituted where that is cheap, and otherwise computed outside of all loops or in strips of what
-    /// reads them, as the predicted time of the loop nest says for a typical machine of the target's vectors.
+    /// Places of Funcs, tiles, sliding windows, vectors, what is written out for registers and the order of loops are
+    /// those of the least predicted time on a typical machine with the target's vectors. The compiler is asked what
+    /// code it makes of the best schedules, and the search goes on where that is slow.
     ///
     /// ```
     /// use halide::prelude::*;
@@ -35,11 +39,54 @@ impl Pipeline {
     /// Every mistake in the estimates; an algorithm that no schedule can lower. Pipelines with extern stages are
     /// refused.
     pub fn auto_schedule(&self, target: &Target, sizes: &Estimates) -> Result<Auto, Error> {
-        auto_schedule(self, target, &Machine::typical(target), sizes).map_err(|error| match error {
+        self.auto_schedule_with(target, sizes, &AutoOptions::default())
+    }
+
+    /// Chooses a schedule as [`Pipeline::auto_schedule`] does, with more freedom.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// use halide::schedule::FloatMode;
+    /// let (a, b) = (ImageParam::new("a", F32, 2), ImageParam::new("b", F32, 2));
+    /// let (x, y) = vars!(x, y);
+    /// let k = RDom::named("k", [(0, 256)]);
+    /// let (mut product, mut out) = (Func::new("product"), Func::new("out"));
+    /// product[(x, y)] = 0f32.expr();
+    /// product[(x, y)] += a[(k.x, y)] * b[(x, k.x)];
+    /// out[(x, y)] = product[(x, y)];
+    /// let pipeline = Pipeline::new([&out])?;
+    /// let (sizes, options) = (Estimates::new().output("out", [256, 256]), AutoOptions::default());
+    /// let fused = options.clone().floats(FloatMode::Contract);
+    /// let exact = pipeline.auto_schedule_with(&Target::host(), &sizes, &options)?;
+    /// let fused = pipeline.auto_schedule_with(&Target::host(), &sizes, &fused)?;
+    /// assert!(fused.predicted_ns < exact.predicted_ns);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    pub fn auto_schedule_with(&self, target: &Target, sizes: &Estimates, options: &AutoOptions) -> Result<Auto, Error> {
+        let machine = Machine::typical(target);
+        auto_schedule(self, target, &machine, sizes, options, &mut |plan| code_facts(plan)).map_err(|error| match error
+        {
             AutoError::Schedule(errors) => Error::Schedule(errors),
             AutoError::Lower(errors) => Error::Lower(errors),
             AutoError::Query(error) => Error::Query(error),
             error => Error::Auto(error),
         })
     }
+}
+
+/// Facts about the code that is made of a plan.
+#[cfg(feature = "cpu")]
+fn code_facts(plan: &Plan) -> Option<CodeFacts> {
+    let lowered = lower(plan, &LowerOptions::default()).ok()?;
+    let code = halide_cpu::compile(&lowered.program, &halide_cpu::CpuOptions::for_target(&plan.target)).ok()?;
+    Some(CodeFacts { refused: code.refusals().iter().map(|(name, _)| name.clone()).collect() })
+}
+
+/// Facts that nobody tells.
+#[cfg(not(feature = "cpu"))]
+fn code_facts(_: &Plan) -> Option<CodeFacts> {
+    None
 }

@@ -1,6 +1,6 @@
 //! The names that most programs need: `use halide::prelude::*;`.
 
-pub use crate::auto::Estimates;
+pub use crate::auto::{AutoOptions, Estimates};
 pub use crate::call::Call;
 pub use crate::compiled::Compiled;
 pub use crate::compiler::Compiler;

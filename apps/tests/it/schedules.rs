@@ -26,7 +26,7 @@ fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
     // The schedule that is chosen for one size is right at all of them.
     let (width, height) = sizes[sizes.len() - 1];
     let job = Job::new(app, Source::Random { seed: 0, width, height }, &given).unwrap();
-    let auto = job.auto_schedule(&Target::host()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let auto = job.auto_schedule(&Target::host(), &AutoOptions::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(auto.refused, Vec::<String>::new(), "{name}");
     for (seed, &(width, height)) in sizes.iter().enumerate() {
         let source = Source::Random { seed: seed as u64, width, height };

@@ -11,7 +11,7 @@
 
 mod count;
 mod formula;
-mod range;
+pub mod range;
 mod text;
 mod touched;
 mod tree;

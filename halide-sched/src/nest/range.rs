@@ -10,7 +10,7 @@ use halide_ir::{Elem, Type};
 
 /// The values between two ends, both of which are among them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Range {
+pub enum Range {
     /// Integers; truth values are 0 and 1.
     Int(i64, i64),
     /// Floats.
@@ -21,12 +21,12 @@ pub(super) enum Range {
 
 impl Range {
     /// One integer.
-    pub(super) fn point(value: i64) -> Range {
+    pub fn point(value: i64) -> Range {
         Range::Int(value, value)
     }
 
     /// One value of a parameter.
-    pub(super) fn of_scalar(value: Scalar) -> Range {
+    pub fn of_scalar(value: Scalar) -> Range {
         match value.ty().is_float() {
             true => floats(&[value.as_f64()]),
             false => Range::point(clamp(value.as_i128())),
@@ -34,7 +34,7 @@ impl Range {
     }
 
     /// All values of a type.
-    pub(super) fn of_type(elem: Elem) -> Range {
+    pub fn of_type(elem: Elem) -> Range {
         match elem {
             Elem::Data(ty) => match (ty.int_min(), ty.int_max()) {
                 (Some(min), Some(max)) => Range::Int(clamp(min), clamp(max)),
@@ -45,7 +45,7 @@ impl Range {
     }
 
     /// The ends, of integers.
-    pub(super) fn ends(self) -> Option<(i64, i64)> {
+    pub fn ends(self) -> Option<(i64, i64)> {
         match self {
             Range::Int(min, max) => Some((min, max)),
             _ => None,
@@ -53,12 +53,12 @@ impl Range {
     }
 
     /// The only value, of integers.
-    pub(super) fn value(self) -> Option<i64> {
+    pub fn value(self) -> Option<i64> {
         self.ends().filter(|(min, max)| min == max).map(|(min, _)| min)
     }
 
     /// The values of either.
-    pub(super) fn or(self, other: Range) -> Range {
+    pub fn or(self, other: Range) -> Range {
         match (self, other) {
             (Range::Int(a, b), Range::Int(c, d)) => Range::Int(a.min(c), b.max(d)),
             (Range::Float(a, b), Range::Float(c, d)) => Range::Float(a.min(c), b.max(d)),
@@ -76,7 +76,7 @@ impl Range {
     }
 
     /// The values of a conversion to a type.
-    pub(super) fn cast(self, to: Elem, saturating: bool) -> Range {
+    pub fn cast(self, to: Elem, saturating: bool) -> Range {
         let is_float = matches!(to, Elem::Data(ty) if ty.is_float());
         match (self, is_float) {
             (Range::Int(a, b), true) => floats(&[a as f64, b as f64]),
@@ -114,7 +114,7 @@ fn floats(values: &[f64]) -> Range {
 }
 
 /// The values of an operation.
-pub(super) fn unary(op: UnOp, a: Range, ty: Type) -> Range {
+pub fn unary(op: UnOp, a: Range, ty: Type) -> Range {
     let whole = |f: fn(f64) -> f64| match a {
         Range::Float(min, max) => floats(&[f(min), f(max)]),
         other => other,
@@ -141,7 +141,7 @@ pub(super) fn unary(op: UnOp, a: Range, ty: Type) -> Range {
 }
 
 /// The values of an operation on two operands, whose type is `of`.
-pub(super) fn binary(op: BinOp, a: Range, b: Range, of: Type, ty: Type) -> Range {
+pub fn binary(op: BinOp, a: Range, b: Range, of: Type, ty: Type) -> Range {
     let range = match (a, b) {
         (Range::Int(..), Range::Int(..)) => of_ints(op, a, b, of),
         (Range::Float(a, b), Range::Float(c, d)) => of_floats(op, (a, b), (c, d)),

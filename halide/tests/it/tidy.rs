@@ -32,7 +32,28 @@ pub(crate) const CRATES: [(&str, &str); 16] = [
 const MODULES: [(&str, &[&str]); 3] = [
     ("halide-solve/src/", &["tuning", "simplify", "bounds"]),
     ("halide-sched/src/", &["tuning", "access", "schedule", "plan", "lower", "nest"]),
-    ("halide-auto/src/", &["tuning", "tss", "estimate", "error", "inline", "shape", "state", "price", "search"]),
+    (
+        "halide-auto/src/",
+        &[
+            "tuning",
+            "tss",
+            "estimate",
+            "error",
+            "dag",
+            "substitution",
+            "sizes",
+            "inline",
+            "state",
+            "shape",
+            "boxes",
+            "kernel",
+            "cost",
+            "moves",
+            "emit",
+            "search",
+            "auto",
+        ],
+    ),
 ];
 
 pub(crate) fn root() -> PathBuf {

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use halide::Tier;
 use halide::features::CpuFeatures;
+use halide::schedule::FloatMode;
 use std::path::PathBuf;
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
@@ -61,6 +62,9 @@ pub(crate) struct RunArgs {
     /// what the environment variable HALIDE_DEVICE says, or the fastest
     #[arg(long, value_name = "WHICH")]
     pub(crate) device: Option<String>,
+    /// With `--schedule auto`, the floats that it may make of those that are written; none by default
+    #[arg(long, value_enum)]
+    pub(crate) allow: Option<Allow>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
     /// Time N runs after warm-up: min, median, megapixels per second; and compiling it again
@@ -166,6 +170,23 @@ pub(crate) enum Backend {
     Interp,
     /// The lowered loops, evaluated with every access checked: slow, finds the pass that went wrong
     Eval,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Allow {
+    /// `a * b + c` with one rounding
+    Contract,
+    /// Sums in another order, too
+    Relaxed,
+}
+
+impl Allow {
+    pub(crate) fn floats(self) -> FloatMode {
+        match self {
+            Allow::Contract => FloatMode::Contract,
+            Allow::Relaxed => FloatMode::Relaxed,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,12 +1,13 @@
 //! `halide run`: one app, one schedule, one image.
 
-use crate::args::{Backend, RunArgs};
+use crate::args::{Allow, Backend, RunArgs};
 use crate::common::{self, Bench, Runner, Timing, mpix_per_s};
 use crate::gpu;
 use crate::html;
 use crate::report;
 use crate::{Failure, say};
 use halide::prelude::*;
+use halide::schedule::FloatMode;
 use halide_apps::app::{App, Shows};
 use halide_apps::files::{self, Output};
 use halide_apps::job::{Difference, Job};
@@ -96,9 +97,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 
 /// A schedule that is chosen for the sizes of a job.
 fn chosen(job: &Job, args: &RunArgs) -> Result<Schedule, Failure> {
-    let auto = job.auto_schedule(&common::target(&args.common))?;
+    let options = AutoOptions::default().floats(args.allow.map_or(FloatMode::Strict, Allow::floats));
+    let auto = job.auto_schedule(&common::target(&args.common), &options)?;
     let [ns, at_root] = [auto.predicted_ns, auto.breadth_first_ns].map(|ns| ns / 1e6);
     let priced = auto.priced;
+    if args.explain {
+        for group in &auto.groups {
+            let members = group.members.iter().fold(String::new(), |all, name| all + " " + name);
+            eprintln!("note: {:.3} ms for {} <-{members}", group.predicted_ns / 1e6, group.root);
+        }
+    }
     eprintln!("note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {priced} schedules priced");
     if args.backend == Backend::Gpu {
         eprintln!("note: a schedule that is chosen has no kernels, so it runs on the host");

@@ -1,0 +1,324 @@
+//! The choice of a schedule: searches, what code the compiler makes of what they find, and copies of Funcs for those
+//! consumers that want them elsewhere.
+
+use crate::boxes::of_roots;
+use crate::cost::Pricer;
+use crate::dag::{Box as Spans, Dag, Known, volume};
+use crate::emit;
+use crate::error::AutoError;
+use crate::estimate::{Complete, Estimates};
+use crate::inline::{inlined, may_inline};
+use crate::search::{Candidate, Search};
+use crate::sizes::{assumed_regions, image_dims, region_of, spans};
+use crate::state::{Choice, Place, Shape, State};
+use crate::tuning::{INSPECTIONS, LEAST_SHARE, MOST_COPIES};
+use halide_core::buffer::Region;
+use halide_core::ids::{FuncId, IdVec, ImageId};
+use halide_core::pipeline::Pipeline;
+use halide_ir::machine::Machine;
+use halide_ir::target::Target;
+use halide_sched::lower::LowerOptions;
+use halide_sched::nest::NestQuery;
+use halide_sched::plan::{Plan, resolve};
+use halide_sched::schedule::{FloatMode, Schedule};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// A schedule that was chosen.
+#[derive(Clone, Debug)]
+pub struct Auto {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// Its predicted time in nanoseconds.
+    pub predicted_ns: f64,
+    /// The predicted time with every Func at the root.
+    pub breadth_first_ns: f64,
+    /// The predicted time of each group: a Func outside of all loops with those that are computed in its loops.
+    pub groups: Vec<Group>,
+    /// The groups of Funcs that were priced: those that share the loops of one that is outside of all loops.
+    pub priced: usize,
+    /// The reasons of the compiler against schedules that were considered, which were given up. There should be none.
+    pub refused: Vec<String>,
+}
+
+/// A Func outside of all loops with those that are computed in its loops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The name of the Func outside of all loops.
+    pub root: String,
+    /// The names of the others, producers first.
+    pub members: Vec<String>,
+    /// The points that are computed of each Func, by name. A point that is computed twice counts twice.
+    pub points: BTreeMap<String, f64>,
+    /// The predicted time in nanoseconds.
+    pub predicted_ns: f64,
+}
+
+/// The freedom that a schedule has beside its speed.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct AutoOptions {
+    /// The floats that a schedule may make of those that are written. By default each bit of the result is as the
+    /// algorithm says.
+    pub floats: FloatMode,
+}
+
+impl AutoOptions {
+    /// Says what may become of floats.
+    pub fn floats(mut self, floats: FloatMode) -> AutoOptions {
+        self.floats = floats;
+        self
+    }
+}
+
+/// Facts about the code that a compiler makes of a schedule.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CodeFacts {
+    /// The names of loops, such as `f.update(0).x`, for which no code with vectors as wide as the target's was made.
+    pub refused: Vec<String>,
+}
+
+/// A compiler that is asked for facts about code, and runs none.
+pub type Inspect<'i> = dyn FnMut(&Plan) -> Option<CodeFacts> + 'i;
+
+/// Chooses a schedule for sizes, without running anything. Equal questions have equal answers. `inspect` tells what the
+/// compiler makes of a schedule; a search goes on where that is slow code.
+///
+/// # Errors
+/// Estimates with mistakes, and algorithms that no schedule can lower.
+pub fn auto_schedule(
+    pipeline: &Pipeline,
+    target: &Target,
+    machine: &Machine,
+    sizes: &Estimates,
+    options: &AutoOptions,
+    inspect: &mut Inspect<'_>,
+) -> Result<Auto, AutoError> {
+    if let Some(stage) = pipeline.externs.first() {
+        return Err(AutoError::Extern { func: stage.name.clone() });
+    }
+    let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;
+    let chooser = Chooser { pipeline, target, machine, complete: &complete, options };
+    let (mut best, mut copy) = chooser.answer(&Schedule::new(), inspect)?;
+    let breadth_first_ns = best.breadth_first_ns;
+    for _ in 0..MOST_COPIES {
+        let Some(begins) = copy.take() else { break };
+        // What cannot be copied so is not; the schedule that is there stays.
+        let Ok((found, next)) = chooser.answer(&begins, inspect) else { break };
+        let (priced, mut refused) = (best.priced + found.priced, std::mem::take(&mut best.refused));
+        refused.extend(found.refused.iter().cloned());
+        best = Auto { priced, refused, ..best };
+        if found.predicted_ns < best.predicted_ns {
+            (best, copy) = (Auto { breadth_first_ns, priced: best.priced, refused: best.refused, ..found }, next);
+        }
+    }
+    Ok(best)
+}
+
+struct Chooser<'q> {
+    pipeline: &'q Pipeline,
+    target: &'q Target,
+    machine: &'q Machine,
+    complete: &'q Complete,
+    options: &'q AutoOptions,
+}
+
+impl Chooser<'_> {
+    /// The best schedule that begins with some directives, and another beginning that may be better.
+    fn answer(&self, begins: &Schedule, inspect: &mut Inspect<'_>) -> Result<(Auto, Option<Schedule>), AutoError> {
+        let rewritten = match begins.is_empty() {
+            true => self.pipeline.clone(),
+            false => {
+                let mut all = begins.clone();
+                all.append(&root_only(self.pipeline));
+                resolve(self.pipeline, &all, self.target).map_err(AutoError::Schedule)?.pipeline
+            }
+        };
+        let plan = resolve(&rewritten, &root_only(&rewritten), self.target).map_err(AutoError::Schedule)?;
+        let images = image_dims(&plan, self.complete)?;
+        let assumed = assumed_regions(&plan, self.complete, &images)?;
+        let regions: IdVec<ImageId, Region> = images.iter().map(|dims| region_of(dims)).collect();
+        let known = Known { params: &self.complete.params, images: &regions };
+        let contracts = self.options.floats != FloatMode::Strict;
+        let dag = Dag::new(&rewritten, &known, &|func| assumed.get(&func).cloned().unwrap_or_default(), contracts);
+        let outputs: Vec<(FuncId, Spans)> =
+            rewritten.outputs.iter().zip(&self.complete.regions).map(|(func, region)| (*func, spans(region))).collect();
+        let roots = of_roots(&dag, &outputs);
+        let first = first_state(&dag, &roots, &inlined(&rewritten, &points(&dag, &roots)), self.target);
+        let pricer = Pricer::new(&dag, self.machine, self.target.threads, &roots);
+        let may_inline = rewritten.order.iter().copied().filter(|id| may_inline(&rewritten, *id)).collect();
+        let mut search = Search { pricer, may_inline, target: self.target, chosen: BTreeMap::new(), most: 0 };
+        let breadth_first = search.candidate(first);
+        let mut best = search.run(breadth_first.clone());
+        let mut refused = Vec::new();
+        let mut inspected: Vec<Candidate> = Vec::new();
+        for _ in 0..INSPECTIONS {
+            let schedule = self.schedule(&search, &best, begins);
+            let Some(slow) = self.slow_stages(&search, &best, &schedule, inspect) else { break };
+            inspected.push(best.clone());
+            if slow.is_empty() {
+                break;
+            }
+            let funcs: Vec<FuncId> = slow.iter().map(|of| of.0).collect();
+            search.pricer.note_slow(&breadth_first.state, &best.state, slow);
+            let again = search.candidate(best.state);
+            best = search.go_on(again, &funcs);
+        }
+        // Those that were looked at, with what is known of all of them now.
+        let known: Vec<Candidate> = inspected.into_iter().map(|c| search.candidate(c.state)).collect();
+        best = known.into_iter().min_by(|a, b| a.ns().total_cmp(&b.ns())).unwrap_or(best);
+        let breadth_first_ns = breadth_first.ns();
+        let copy = copies(&dag, &best, begins);
+        for candidate in [best, breadth_first] {
+            let schedule = self.schedule(&search, &candidate, begins);
+            match lowers(self.pipeline, &schedule, self.target) {
+                Ok(()) => {
+                    let (predicted_ns, groups) = (candidate.ns(), groups(&candidate, &mut search.pricer));
+                    let priced = search.pricer.priced;
+                    return Ok((Auto { schedule, predicted_ns, breadth_first_ns, groups, priced, refused }, copy));
+                }
+                Err(reasons) => refused.extend(reasons),
+            }
+        }
+        let (schedule, priced) = (root_only(self.pipeline), search.pricer.priced);
+        let groups = Vec::new();
+        Ok((Auto { schedule, predicted_ns: breadth_first_ns, breadth_first_ns, groups, priced, refused }, None))
+    }
+
+    fn schedule(&self, search: &Search<'_>, candidate: &Candidate, begins: &Schedule) -> Schedule {
+        let dag = search.pricer.dag;
+        let mut schedule = begins.clone();
+        schedule.append(&emit::schedule(&search.pricer, &candidate.state, self.target));
+        if self.options.floats != FloatMode::Strict {
+            allow_floats(&mut schedule, dag, self.options.floats, &candidate.state);
+        }
+        schedule
+    }
+
+    /// The definitions whose innermost loops have no code with vectors; `None` if nobody tells.
+    fn slow_stages(
+        &self,
+        search: &Search<'_>,
+        candidate: &Candidate,
+        schedule: &Schedule,
+        inspect: &mut Inspect<'_>,
+    ) -> Option<Vec<(FuncId, usize)>> {
+        let plan = resolve(self.pipeline, schedule, self.target).ok()?;
+        let facts = inspect(&plan)?;
+        let dag = search.pricer.dag;
+        let mut slow = Vec::new();
+        for (id, choice) in candidate.state.choices.iter().filter(|(_, c)| c.place != Place::Inline) {
+            for (n, shape) in choice.shapes.iter().enumerate() {
+                let name = emit::innermost_loop(dag, (*id, n), shape);
+                let is_vector = shape.vector.is_some();
+                slow.extend(Some((*id, n)).filter(|_| is_vector && facts.refused.contains(&name)));
+            }
+        }
+        Some(slow)
+    }
+}
+
+/// The points of each Func that are computed, and those that its updates go over.
+fn points(dag: &Dag<'_>, roots: &BTreeMap<FuncId, Spans>) -> BTreeMap<FuncId, f64> {
+    let all = |func: FuncId, region: &Spans| {
+        (0..dag.funcs[func].stages.len()).map(|n| volume(&dag.domain((func, n), region))).sum::<f64>()
+    };
+    roots.iter().map(|(func, region)| (*func, all(*func, region))).collect()
+}
+
+/// The beginning of a schedule in which the Func that takes the most time of those that several groups read is computed
+/// for one of them by itself.
+fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule) -> Option<Schedule> {
+    let (state, whole) = (&candidate.state, candidate.ns());
+    let mut dearest: Option<(f64, Schedule)> = None;
+    for (&func, &ns) in &candidate.groups {
+        let is_free = !dag.funcs[func].is_output && may_inline(dag.pipeline, func);
+        if !is_free || ns < dearest.as_ref().map_or(LEAST_SHARE * whole, |(most, _)| *most) {
+            continue;
+        }
+        let direct: BTreeSet<FuncId> = dag.funcs[func].readers.iter().map(|reader| reader.0).collect();
+        // Consumers by the groups that they are part of.
+        let mut parts: BTreeMap<Vec<FuncId>, Vec<String>> = BTreeMap::new();
+        for reader in direct {
+            let of: BTreeSet<FuncId> = match state.is_inlined(reader) {
+                true => state.readers(dag, reader).into_iter().map(|r| state.root(r.0)).collect(),
+                false => BTreeSet::from([state.root(reader)]),
+            };
+            let name = dag.pipeline.funcs[reader].name.clone();
+            parts.entry(of.into_iter().collect()).or_default().push(name);
+        }
+        // The last part keeps the Func itself.
+        if let Some(consumers) = parts.into_values().rev().nth(1) {
+            let mut begins = begins.clone();
+            drop(begins.func(dag.pipeline.funcs[func].name.as_str()).clone_in(consumers));
+            dearest = Some((ns, begins));
+        }
+    }
+    dearest.map(|(_, begins)| begins)
+}
+
+/// The reasons of the compiler against a schedule.
+fn lowers(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Result<(), Vec<String>> {
+    let plan = resolve(pipeline, schedule, target)
+        .map_err(|errors| errors.iter().map(|e| e.to_string()).collect::<Vec<String>>())?;
+    let lowered = NestQuery::new(&plan, &LowerOptions::default());
+    lowered.map(drop).map_err(|errors| errors.iter().map(|e| e.to_string()).collect())
+}
+
+/// Lets definitions of floats use them so.
+fn allow_floats(schedule: &mut Schedule, dag: &Dag<'_>, floats: FloatMode, state: &State) {
+    for (id, choice) in &state.choices {
+        let def = &dag.pipeline.funcs[*id];
+        if choice.place == Place::Inline || !def.types.iter().any(|ty| ty.is_float()) {
+            continue;
+        }
+        for n in 0..def.stages.len() {
+            let stage = schedule.func(def.name.as_str());
+            drop(if n == 0 { stage.float(floats) } else { stage.update(n - 1).float(floats) });
+        }
+    }
+}
+
+/// Every Func at the root, with plain loops.
+fn root_only(pipeline: &Pipeline) -> Schedule {
+    let mut schedule = Schedule::new();
+    for id in &pipeline.order {
+        schedule.func(pipeline.funcs[*id].name.as_str()).compute_root();
+    }
+    schedule
+}
+
+/// Every Func at the root that is not substituted.
+fn first_state(
+    dag: &Dag<'_>,
+    roots: &BTreeMap<FuncId, Spans>,
+    inlined: &IdVec<FuncId, bool>,
+    target: &Target,
+) -> State {
+    let choice = |id: &FuncId| {
+        let region = roots.get(id).cloned().unwrap_or_else(|| dag.funcs[*id].assumed.clone());
+        let shape = |stage| Shape::first(dag, (*id, stage), &region, target);
+        let shapes = (0..dag.funcs[*id].stages.len()).map(shape).collect();
+        (*id, Rc::new(Choice { place: if inlined[*id] { Place::Inline } else { Place::Root }, shapes }))
+    };
+    State { choices: dag.pipeline.order.iter().map(choice).collect() }
+}
+
+/// The groups of a state by the names of their Funcs.
+fn groups(candidate: &Candidate, pricer: &mut Pricer<'_>) -> Vec<Group> {
+    let (state, dag) = (&candidate.state, pricer.dag);
+    let name = |id: &FuncId| dag.pipeline.funcs[*id].name.clone();
+    let mut found = Vec::new();
+    for root in dag.pipeline.order.iter().filter(|id| candidate.groups.contains_key(id)) {
+        let is_member = |id: &&FuncId| *id != root && !state.is_inlined(**id) && state.root(**id) == *root;
+        let members = dag.pipeline.order.iter().filter(is_member).map(name).collect();
+        let mut points: BTreeMap<String, f64> = BTreeMap::new();
+        for stage in 0..dag.funcs[*root].stages.len() {
+            let computed = pricer.root_cost(state, (*root, stage)).points;
+            computed.iter().for_each(|(id, count)| *points.entry(name(id)).or_default() += count);
+        }
+        let predicted_ns = candidate.groups.get(root).copied().unwrap_or(0.0);
+        found.push(Group { root: name(root), members, points, predicted_ns });
+    }
+    found
+}

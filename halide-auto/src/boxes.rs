@@ -1,0 +1,68 @@
+//! Regions that a part of a loop nest needs.
+
+use crate::dag::{Box, Dag, Source};
+use halide_core::ids::FuncId;
+use std::collections::BTreeMap;
+
+/// The region of each buffer that is read or computed.
+pub(crate) type Boxes = BTreeMap<Source, Box>;
+
+/// The smallest box that holds both.
+fn join(known: &mut Box, other: &[(i64, i64)]) {
+    for (known, other) in known.iter_mut().zip(other) {
+        *known = (known.0.min(other.0), known.1.max(other.1));
+    }
+}
+
+/// Returns what a definition reads over a domain, with all that is read to compute those Funcs that are computed
+/// `inside`.
+pub(crate) fn needed(
+    dag: &Dag<'_>,
+    of: (FuncId, usize),
+    domain: &[(i64, i64)],
+    inside: &dyn Fn(FuncId) -> bool,
+) -> Boxes {
+    let mut boxes = Boxes::new();
+    // Funcs that are to be looked at, consumers last.
+    let mut todo: BTreeMap<usize, FuncId> = BTreeMap::new();
+    let add = |boxes: &mut Boxes, todo: &mut BTreeMap<usize, FuncId>, source: Source, region: Box| {
+        if let Source::Func(func) = source
+            && inside(func)
+        {
+            todo.insert(dag.rank[func], func);
+        }
+        match boxes.get_mut(&source) {
+            Some(known) => join(known, &region),
+            None => drop(boxes.insert(source, region)),
+        }
+    };
+    dag.reads(of, domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));
+    while let Some((_, func)) = todo.pop_last() {
+        let Some(region) = boxes.get(&Source::Func(func)).cloned() else { continue };
+        for stage in 0..dag.funcs[func].stages.len() {
+            let domain = dag.domain((func, stage), &region);
+            dag.reads((func, stage), &domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));
+        }
+    }
+    boxes
+}
+
+/// The regions of all Funcs that are computed outside of all loops, where outputs have these.
+pub(crate) fn of_roots(dag: &Dag<'_>, outputs: &[(FuncId, Box)]) -> BTreeMap<FuncId, Box> {
+    let mut boxes: BTreeMap<FuncId, Box> = outputs.iter().cloned().collect();
+    for &func in dag.pipeline.order.iter().rev() {
+        let Some(region) = boxes.get(&func).cloned() else { continue };
+        for stage in 0..dag.funcs[func].stages.len() {
+            let domain = dag.domain((func, stage), &region);
+            dag.reads((func, stage), &domain, &mut |source, region| {
+                if let Source::Func(of) = source {
+                    match boxes.get_mut(&of) {
+                        Some(known) => join(known, &region),
+                        None => drop(boxes.insert(of, region)),
+                    }
+                }
+            });
+        }
+    }
+    boxes
+}

@@ -1,0 +1,77 @@
+//! Bytes that parts of a nest move, and how fast memory moves them.
+
+use super::{Pricer, restrict};
+use crate::boxes::{Boxes, needed};
+use crate::dag::{Box, Source, extent, volume};
+use crate::state::{Place, State};
+use crate::tuning::{BYTES_OF_POINT, BYTES_OF_ROW, FEW_STREAMS, HALVING_STREAMS, MOST_STREAMS, STREAMED_BYTES};
+use halide_core::ids::FuncId;
+
+impl Pricer<'_> {
+    /// The factor by which memory is slower where rows are touched in short pieces, each of which begins with a miss
+    /// that nothing foresees, and where more rows are touched at once than are foreseen.
+    pub(super) fn row_factor(&self, state: &State, of: (FuncId, usize)) -> f64 {
+        let (Some(region), Some(shape)) = (self.roots.get(&of.0), state.shape(of)) else { return 1.0 };
+        let Some((along, _)) = shape.vector else { return 1.0 };
+        let mut domain = self.dag.domain(of, region);
+        let loops = shape.loops(&domain);
+        let mut piece = shape.block(along) as f64;
+        for l in loops.iter().rev().filter(|l| l.trip > 1.0) {
+            if l.var != along {
+                break;
+            }
+            piece *= l.trip;
+        }
+        loops.iter().for_each(|l| restrict(&mut domain, l));
+        let inside = |func: FuncId| state.is_inlined(func) || state.is_inside(func, of, loops.len());
+        let rows = |region: &Box| volume(region) / region.first().map_or(1.0, |span| extent(*span).max(1) as f64);
+        let boxes = needed(self.dag, of, &domain, &inside);
+        let is_far = |source: &Source| match source {
+            Source::Func(func) => state.place(*func) == Place::Root,
+            Source::Image(_) => true,
+        };
+        let read: f64 = boxes.iter().filter(|(source, _)| is_far(source)).map(|(_, region)| rows(region)).sum();
+        let streams = (read + rows(&domain)).min(MOST_STREAMS);
+        1.0 + BYTES_OF_ROW / (piece * self.dag.funcs[of.0].bytes) + (streams - FEW_STREAMS).max(0.0) / HALVING_STREAMS
+    }
+
+    /// Bytes of what so many points read, as far as it comes from behind a cache, if one is named. Where data decide
+    /// about coordinates, these may be anywhere, but points read no more lines than they have elements.
+    pub(super) fn bytes(&self, state: &State, boxes: &Boxes, level: Option<usize>, points: f64) -> f64 {
+        let last = self.machine.caches.len().saturating_sub(1);
+        let holds = self.machine.caches.last().map_or(0.0, |cache| cache.usable(self.threads) as f64);
+        let counts = |source: &Source| match source {
+            Source::Func(func) if state.is_inlined(*func) || self.resident.contains_key(func) => false,
+            // A Func that was computed just before is still in the last cache, if it is small.
+            Source::Func(func) if level == Some(last) && state.place(*func) == Place::Root => {
+                self.roots.get(func).is_none_or(|r| volume(r) * self.dag.bytes(*source) * 2.0 > holds)
+            }
+            _ => true,
+        };
+        let read = boxes.iter().filter(|(source, _)| counts(source));
+        let most = points * BYTES_OF_POINT;
+        read.map(|(source, region)| (volume(region) * self.dag.bytes(*source)).min(most)).sum()
+    }
+
+    /// Bytes of what a definition stores: a line comes before it is written, and goes, unless it is stored past the
+    /// caches.
+    pub(super) fn own(&self, of: (FuncId, usize), domain: &[(i64, i64)], level: Option<usize>) -> f64 {
+        if self.resident.contains_key(&of.0) {
+            return 0.0;
+        }
+        let func = &self.dag.funcs[of.0];
+        let vars = &func.stages[of.1].vars;
+        let pure = vars.iter().zip(domain).filter(|(v, _)| v.dim.is_some());
+        let mut points: f64 = pure.map(|(_, span)| extent(*span) as f64).product();
+        let missing = func.assumed.len() > vars.iter().filter(|v| v.dim.is_some()).count();
+        if missing {
+            // Where data decide, all of it may be stored to.
+            let whole = self.roots.get(&of.0).map_or(1.0, |r| volume(r));
+            points = volume(domain).min(whole).max(points);
+        }
+        let whole = self.roots.get(&of.0).map_or(0.0, |r| volume(r)) * func.bytes;
+        let streams = func.is_output && func.is_pure && whole > STREAMED_BYTES;
+        let ways = if level.is_none() || streams { 1.0 } else { 2.0 };
+        points * func.bytes * ways
+    }
+}

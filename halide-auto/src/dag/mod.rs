@@ -1,0 +1,261 @@
+//! The pipeline as numbers, at the sizes of the estimates: definitions with their variables, what they read and write,
+//! and what a point costs.
+
+mod coordinates;
+mod work;
+
+pub(crate) use coordinates::Known;
+pub(crate) use work::Work;
+
+use coordinates::{Coordinates, Variable};
+use halide_core::ids::{ExprId, FuncId, IdVec, ImageId};
+use halide_core::pipeline::{Kind, Pipeline};
+use halide_sched::nest::range::Range;
+use halide_sched::plan::{VarOrigin, possible};
+use std::collections::BTreeMap;
+use work::CallSite;
+
+/// The first and the last value of each dimension or variable.
+pub(crate) type Box = Vec<(i64, i64)>;
+
+/// The number of values of a dimension.
+pub(crate) fn extent(span: (i64, i64)) -> i64 {
+    span.1.saturating_sub(span.0).saturating_add(1).max(0)
+}
+
+/// The number of pieces of a size that cover a length.
+pub(crate) fn pieces(length: i64, size: i64) -> i64 {
+    let size = size.max(1);
+    length.saturating_add(size - 1) / size
+}
+
+/// The number of points.
+pub(crate) fn volume(spans: &[(i64, i64)]) -> f64 {
+    spans.iter().map(|span| extent(*span) as f64).product()
+}
+
+/// The pipeline as numbers.
+pub(crate) struct Dag<'p> {
+    pub(crate) pipeline: &'p Pipeline,
+    pub(crate) funcs: IdVec<FuncId, FuncNode>,
+    /// The regions of inputs.
+    pub(crate) images: IdVec<ImageId, Box>,
+    /// The position of each Func among all, producers first.
+    pub(crate) rank: IdVec<FuncId, usize>,
+}
+
+/// A Func.
+pub(crate) struct FuncNode {
+    pub(crate) stages: Vec<StageNode>,
+    /// Bytes of a point, all tuple elements together.
+    pub(crate) bytes: f64,
+    /// The widest and the narrowest type of tuple elements, in bytes.
+    pub(crate) widths: (i64, i64),
+    /// The definitions that read it, but for its own.
+    pub(crate) readers: Vec<(FuncId, usize)>,
+    /// The region that is assumed of it where coordinates tell none.
+    pub(crate) assumed: Box,
+    pub(crate) is_output: bool,
+    pub(crate) is_pure: bool,
+}
+
+/// A definition.
+pub(crate) struct StageNode {
+    pub(crate) vars: Vec<StageVar>,
+    /// Coordinates of what it stores, by their places.
+    pub(crate) writes: Vec<usize>,
+    pub(crate) reads: Vec<Read>,
+    pub(crate) work: Work,
+    pub(crate) calls: Vec<CallSite>,
+    /// True if reductions may come in any order.
+    pub(crate) any_order: bool,
+    coordinates: Coordinates,
+}
+
+/// A variable of a definition.
+#[derive(Clone, Debug)]
+pub(crate) struct StageVar {
+    pub(crate) name: String,
+    /// The dimension that it is, if it is pure.
+    pub(crate) dim: Option<usize>,
+    /// Its values, if it is of a reduction.
+    pub(crate) values: (i64, i64),
+    pub(crate) tells_apart: bool,
+}
+
+/// A buffer that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    Func(FuncId),
+    Image(ImageId),
+}
+
+/// An element that a definition reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    pub(crate) of: Source,
+    /// Its coordinates, by their places.
+    args: Vec<usize>,
+}
+
+impl<'p> Dag<'p> {
+    /// The numbers of a pipeline. `assumed` tells regions of Funcs that coordinates may leave open.
+    pub(crate) fn new(
+        pipeline: &'p Pipeline,
+        known: &Known<'_>,
+        assumed: &dyn Fn(FuncId) -> Box,
+        contracts: bool,
+    ) -> Dag<'p> {
+        let mut funcs: IdVec<FuncId, FuncNode> = IdVec::new();
+        for (id, def) in pipeline.funcs.enumerate() {
+            let stages = (0..def.stages.len()).map(|n| stage_node(pipeline, (id, n), known, contracts)).collect();
+            let widths = def.types.iter().map(|ty| ty.bytes() as i64);
+            funcs.push(FuncNode {
+                stages,
+                bytes: widths.clone().sum::<i64>() as f64,
+                widths: (widths.clone().max().unwrap_or(1), widths.min().unwrap_or(1)),
+                readers: Vec::new(),
+                assumed: assumed(id),
+                is_output: pipeline.outputs.contains(&id),
+                is_pure: def.is_pure(),
+            });
+        }
+        let mut readers: Vec<(FuncId, (FuncId, usize))> = Vec::new();
+        for &id in &pipeline.order {
+            for (n, stage) in funcs[id].stages.iter().enumerate() {
+                for read in &stage.reads {
+                    match read.of {
+                        Source::Func(of) if of != id && !readers.contains(&(of, (id, n))) => {
+                            readers.push((of, (id, n)))
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        readers.into_iter().for_each(|(of, reader)| funcs[of].readers.push(reader));
+        let images = known.images.iter().map(|r| r.spans().iter().map(|s| (s.min, s.min + s.extent - 1)).collect());
+        let mut rank: IdVec<FuncId, usize> = pipeline.funcs.iter().map(|_| 0).collect();
+        pipeline.order.iter().enumerate().for_each(|(n, id)| rank[*id] = n);
+        Dag { pipeline, funcs, images: images.collect(), rank }
+    }
+
+    /// The values of a definition's variables, where it computes `region`.
+    pub(crate) fn domain(&self, (func, stage): (FuncId, usize), region: &[(i64, i64)]) -> Box {
+        let value = |v: &StageVar| v.dim.map_or(v.values, |d| region.get(d).copied().unwrap_or((0, 0)));
+        self.funcs[func].stages[stage].vars.iter().map(value).collect()
+    }
+
+    /// Calls `f` with everything that a definition reads but its own Func, where its variables have these values.
+    pub(crate) fn reads(&self, (func, stage): (FuncId, usize), domain: &[(i64, i64)], f: &mut dyn FnMut(Source, Box)) {
+        let node = &self.funcs[func].stages[stage];
+        let mut values = Vec::new();
+        node.coordinates.ranges(domain, &mut values);
+        for read in node.reads.iter().filter(|read| read.of != Source::Func(func)) {
+            f(read.of, self.region_of(read.of, &read.args, &values));
+        }
+    }
+
+    /// The elements that a definition reads and those of its own Func that it stores, at one point each.
+    pub(crate) fn own_reads(&self, (func, stage): (FuncId, usize), domain: &[(i64, i64)]) -> (Vec<Box>, Box) {
+        let node = &self.funcs[func].stages[stage];
+        let mut values = Vec::new();
+        node.coordinates.ranges(domain, &mut values);
+        let own = node.reads.iter().filter(|read| read.of == Source::Func(func));
+        let reads = own.map(|read| self.region_of(read.of, &read.args, &values)).collect();
+        (reads, self.region_of(Source::Func(func), &node.writes, &values))
+    }
+
+    fn region_of(&self, of: Source, places: &[usize], values: &[Range]) -> Box {
+        let whole = match of {
+            Source::Func(func) => &self.funcs[func].assumed,
+            Source::Image(image) => &self.images[image],
+        };
+        let span = |(d, place): (usize, &usize)| {
+            let whole = whole.get(d).copied();
+            match (values.get(*place).and_then(|v| v.ends()), whole) {
+                (Some((first, last)), Some(whole)) if last.saturating_sub(first) > whole.1.saturating_sub(whole.0) => {
+                    // More than there is: nothing is known.
+                    whole
+                }
+                (Some(known), _) => known,
+                (None, whole) => whole.unwrap_or((0, 0)),
+            }
+        };
+        places.iter().enumerate().map(span).collect()
+    }
+
+    /// Bytes of an element of a buffer.
+    pub(crate) fn bytes(&self, of: Source) -> f64 {
+        match of {
+            Source::Func(func) => self.funcs[func].bytes,
+            Source::Image(image) => self.pipeline.images[image].ty.bytes() as f64,
+        }
+    }
+}
+
+fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>, contracts: bool) -> StageNode {
+    let (def, stage) = (&pipeline.funcs[func], &pipeline.funcs[func].stages[n]);
+    let possible = possible(pipeline, func, n);
+    let domain = stage.rdom.map(|r| &pipeline.rdoms[r]);
+    let variable = |origin: &VarOrigin| match origin {
+        VarOrigin::Pure { dim } => def.args.get(*dim).map(|v| Variable::Pure(*v)),
+        VarOrigin::Reduction { rdom, dim } => Some(Variable::Reduction(*rdom, *dim as u8)),
+        _ => None,
+    };
+    let numbered = possible.vars.iter().enumerate().filter_map(|(n, v)| Some((variable(&v.origin)?, n)));
+    let variables: BTreeMap<Variable, usize> = numbered.collect();
+    let bounds: Vec<ExprId> = domain.into_iter().flat_map(|r| &r.dims).flat_map(|d| [d.min, d.extent]).collect();
+    let values: Vec<ExprId> = stage.values.iter().copied().chain(domain.and_then(|r| r.predicate)).collect();
+    let reached = halide_sched::plan::reachable(pipeline, &[&stage.args[..], &values, &bounds].concat());
+    let elements: Vec<(Source, &Vec<ExprId>)> = reached
+        .iter()
+        .filter_map(|e| match &pipeline.exprs[*e].kind {
+            Kind::Call { func, args, .. } => Some((Source::Func(*func), args)),
+            Kind::Image { image, args } => Some((Source::Image(*image), args)),
+            _ => None,
+        })
+        .collect();
+    let of_reads = elements.iter().flat_map(|(_, args)| args.iter().copied());
+    let roots: Vec<ExprId> = stage.args.iter().copied().chain(of_reads).chain(bounds).collect();
+    let coordinates = Coordinates::new(pipeline, &roots, known, &variables);
+    let mut whole = Vec::new();
+    coordinates.ranges(&[], &mut whole);
+    let values_of = |origin: &VarOrigin| match origin {
+        VarOrigin::Reduction { dim, .. } => {
+            let of = |e: ExprId| whole.get(coordinates.place(e)).and_then(|r| r.ends());
+            let bounds = domain.and_then(|r| r.dims.get(*dim)).map(|d| (of(d.min), of(d.extent)));
+            match bounds {
+                Some((Some((min, _)), Some((_, extent)))) => (min, min.saturating_add(extent).saturating_sub(1)),
+                _ => (0, 0),
+            }
+        }
+        _ => (0, 0),
+    };
+    let vars = possible.vars.iter().map(|v| StageVar {
+        name: v.name.clone(),
+        dim: if let VarOrigin::Pure { dim } = v.origin { Some(dim) } else { None },
+        values: values_of(&v.origin),
+        tells_apart: v.tells_apart,
+    });
+    let mask = |kind: &Kind| {
+        let variable = match kind {
+            Kind::Var(v) => Variable::Pure(*v),
+            Kind::RVar { rdom, dim } => Variable::Reduction(*rdom, *dim),
+            _ => return 0,
+        };
+        variables.get(&variable).map_or(0, |n| 1u32.checked_shl(*n as u32).unwrap_or(0))
+    };
+    let costly: Vec<ExprId> = values.iter().chain(&stage.args).copied().collect();
+    let (work, calls) = work::of_values(pipeline, &costly, contracts, &mask);
+    let place = |e: &ExprId| coordinates.place(*e);
+    let mut reads: Vec<Read> = Vec::new();
+    for (of, args) in elements {
+        let args: Vec<usize> = args.iter().map(place).collect();
+        if !reads.iter().any(|r| r.of == of && r.args == args) {
+            reads.push(Read { of, args });
+        }
+    }
+    let writes = stage.args.iter().map(place).collect();
+    StageNode { vars: vars.collect(), writes, reads, work, calls, any_order: possible.order.is_ok(), coordinates }
+}

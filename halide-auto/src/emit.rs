@@ -1,0 +1,175 @@
+//! The schedule that a state stands for.
+
+use crate::cost::Pricer;
+use crate::dag::Dag;
+use crate::state::{Place, Shape, State};
+use halide_core::ids::FuncId;
+use halide_ir::target::Target;
+use halide_sched::schedule::{Amount, Schedule, StageSchedule, update};
+
+/// Tasks of a loop for each thread: few make threads wait for the last one, and many cost their starts.
+const TASKS: i64 = 16;
+
+/// The names of a definition's loops, outermost first, and of what is written out.
+struct Names {
+    loops: Vec<String>,
+    /// By variable: the loop over a tile's points that is split for registers, and the part that is written out.
+    inner: Vec<(String, Option<String>)>,
+    tiles: Vec<Option<String>>,
+}
+
+fn names(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Names {
+    let vars = &dag.funcs[of.0].stages[of.1].vars;
+    let mut used: Vec<String> = vars.iter().map(|v| v.name.clone()).collect();
+    let mut fresh = |var: &str, suffix: &str| {
+        let mut name = format!("{var}{suffix}");
+        while used.contains(&name) {
+            name += suffix;
+        }
+        used.push(name.clone());
+        name
+    };
+    let (mut inner, mut tiles) = (Vec::new(), Vec::new());
+    for (n, var) in vars.iter().enumerate() {
+        let base: String = var.name.chars().map(|c| if c == '.' { '_' } else { c }).collect();
+        let is_tiled = shape.tile[n] > 0;
+        tiles.push(is_tiled.then(|| fresh(&base, "o")));
+        let serial = if is_tiled { fresh(&base, "i") } else { var.name.clone() };
+        let is_plain = shape.block(n) == 1 || is_plain_vector(shape, n);
+        inner.push((serial, (!is_plain).then(|| fresh(&base, "r"))));
+    }
+    let outer = shape.order.iter().rev().filter_map(|n| tiles[*n].clone());
+    let serial = shape.order.iter().rev().map(|n| inner[*n].0.clone());
+    Names { loops: outer.chain(serial).collect(), inner, tiles }
+}
+
+/// Returns true if a variable is that of vectors, which are all that is written out, in the innermost loop.
+fn is_plain_vector(shape: &Shape, var: usize) -> bool {
+    shape.vector.is_some_and(|(v, _)| v == var)
+        && shape.order.first() == Some(&var)
+        && shape.regs.iter().all(|regs| *regs == 1)
+}
+
+/// The name of the innermost loop of a definition, as the compiler speaks of it.
+pub(crate) fn innermost_loop(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> String {
+    let name = &dag.pipeline.funcs[of.0].name;
+    let innermost = names(dag, of, shape).loops.pop().unwrap_or_default();
+    match of.1.checked_sub(1) {
+        None => format!("{name}.{innermost}"),
+        Some(k) => format!("{name}.update({k}).{innermost}"),
+    }
+}
+
+/// The schedule that a state stands for.
+pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target) -> Schedule {
+    let dag = pricer.dag;
+    let mut schedule = Schedule::new();
+    for &id in &dag.pipeline.order {
+        let Some(choice) = state.choices.get(&id) else { continue };
+        let name = dag.pipeline.funcs[id].name.as_str();
+        match choice.place {
+            Place::Inline => continue,
+            Place::Root => drop(schedule.func(name).compute_root()),
+            Place::At { host, depth, slides } => {
+                let Some(shape) = state.shape(host) else { continue };
+                let loops = names(dag, host, shape).loops;
+                let of = dag.pipeline.funcs[host.0].name.as_str();
+                let around = depth.checked_sub(1).and_then(|d| loops.get(d)).cloned().unwrap_or_default();
+                let stored = depth.checked_sub(2).and_then(|d| loops.get(d)).cloned();
+                let func = schedule.func(name);
+                let func = match (slides, stored, host.1.checked_sub(1)) {
+                    (false, ..) => func,
+                    (true, None, _) => func.store_root(),
+                    (true, Some(stored), None) => func.store_at(of, stored),
+                    (true, Some(stored), Some(k)) => func.store_at(update(of, k), stored),
+                };
+                match host.1.checked_sub(1) {
+                    None => drop(func.compute_at(of, around)),
+                    Some(k) => drop(func.compute_at(update(of, k), around)),
+                }
+            }
+        }
+        for (n, shape) in choice.shapes.iter().enumerate() {
+            let stage = schedule.func(name);
+            let stage = if n == 0 { stage } else { stage.update(n - 1) };
+            loops_of(stage, pricer, state, (id, n), shape, target);
+        }
+    }
+    schedule
+}
+
+fn loops_of(
+    mut stage: StageSchedule<'_>,
+    pricer: &Pricer<'_>,
+    state: &State,
+    of: (FuncId, usize),
+    shape: &Shape,
+    target: &Target,
+) {
+    let vars = &pricer.dag.funcs[of.0].stages[of.1].vars;
+    let named = names(pricer.dag, of, shape);
+    for (n, var) in vars.iter().enumerate() {
+        if let Some(outer) = &named.tiles[n] {
+            stage = stage.split(&var.name, outer, &named.inner[n].0, shape.tile[n]);
+        }
+    }
+    for (serial, inner) in &named.inner {
+        if let Some(inner) = inner {
+            let var = named.inner.iter().position(|(s, _)| s == serial).unwrap_or(0);
+            stage = stage.split(serial, serial, inner, shape.block(var));
+        }
+    }
+    let along = shape.vector.map(|(var, _)| var);
+    let written_out = |n: &usize| named.inner[*n].1.clone();
+    let vector_first = along.into_iter().chain((0..vars.len()).filter(|n| Some(*n) != along));
+    let order: Vec<String> =
+        vector_first.filter_map(|n| written_out(&n)).chain(named.loops.iter().rev().cloned()).collect();
+    if order != default_order(pricer.dag, of) {
+        stage = stage.reorder(order);
+    }
+    if let Some((var, lanes)) = shape.vector {
+        let natural = pricer.dag.pipeline.funcs[of.0].types.iter().map(|ty| target.natural_lanes(*ty)).min();
+        let amount = if natural == Some(lanes) { Amount::Natural } else { Amount::Const(lanes) };
+        let name = named.inner[var].1.as_ref().unwrap_or(&named.inner[var].0);
+        stage = match (&named.inner[var].1, shape.regs[var]) {
+            (Some(_), 1) => stage.vectorize_all(name),
+            _ => stage.vectorize(name, amount),
+        };
+    }
+    for n in 0..vars.len() {
+        if let Some(name) = written_out(&n).filter(|_| shape.regs[n] > 1) {
+            stage = stage.unroll_all(&name);
+        }
+    }
+    if state.place(of.0) == Place::Root {
+        share(stage, pricer, state, of, shape, &named);
+    }
+}
+
+/// The loops of a definition without directives, innermost first.
+fn default_order(dag: &Dag<'_>, of: (FuncId, usize)) -> Vec<String> {
+    let vars = &dag.funcs[of.0].stages[of.1].vars;
+    let (pure, reductions): (Vec<_>, Vec<_>) = vars.iter().partition(|v| v.dim.is_some());
+    reductions.into_iter().chain(pure).map(|v| v.name.clone()).collect()
+}
+
+/// Gives the outermost loop to all threads.
+fn share(
+    stage: StageSchedule<'_>,
+    pricer: &Pricer<'_>,
+    state: &State,
+    of: (FuncId, usize),
+    shape: &Shape,
+    named: &Names,
+) {
+    let Some(region) = pricer.roots.get(&of.0) else { return };
+    let domain = pricer.dag.domain(of, region);
+    let loops = shape.loops(&domain);
+    let (Some(outermost), Some(name)) = (loops.first().filter(|l| pricer.is_shared(of, l)), named.loops.first()) else {
+        return;
+    };
+    let chunk = outermost.trip as i64 / (i64::from(pricer.threads()) * TASKS);
+    let is_alone = !state.has_members(of.0) && !outermost.is_tile;
+    let is_vector = named.loops.len() == 1 && shape.vector.is_some();
+    drop(if chunk > 1 && is_alone && !is_vector { stage.parallel_chunks(name, chunk) } else { stage.parallel(name) });
+}

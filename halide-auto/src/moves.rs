@@ -1,0 +1,206 @@
+//! Steps from a state to others: one Func at another place, or one definition with other loops.
+
+use crate::dag::{Dag, extent};
+use crate::state::{Place, Shape, State};
+use crate::tuning::{MOST_REGISTERS, REGISTER_STEPS, TILE_STEPS};
+use halide_core::ids::FuncId;
+
+/// The places that a Func may have other than where it is, in states of their own. With `tiles`, Funcs outside of all
+/// loops that hold no other one may be tiled to hold it.
+pub(crate) fn places(
+    dag: &Dag<'_>,
+    state: &State,
+    func: FuncId,
+    threads: u32,
+    tiles: &dyn Fn(FuncId) -> Vec<Shape>,
+) -> Vec<State> {
+    let mut all = Vec::new();
+    let current = state.place(func);
+    let mut put = |state: &State, place: Place| {
+        let mut next = state.clone();
+        if let Some(choice) = next.choice_mut(func) {
+            choice.place = place;
+        }
+        all.push(next);
+    };
+    if current != Place::Root {
+        put(state, Place::Root);
+    }
+    for host in hosts(dag, state, func) {
+        let mut at_depths = |state: &State| {
+            let Some(shape) = state.shape(host) else { return };
+            for depth in (1..=shape.depth()).rev() {
+                if !state.encloses(dag, func, host, depth) {
+                    continue;
+                }
+                let is_shared = depth == 1 && threads > 1 && state.place(host.0) == Place::Root;
+                for slides in [false, true] {
+                    let place = Place::At { host, depth, slides };
+                    if !(slides && is_shared) && place != current {
+                        put(state, place);
+                    }
+                }
+            }
+        };
+        at_depths(state);
+        let is_plain = state.shape(host).is_some_and(|shape| shape.tile.iter().all(|tile| *tile == 0));
+        if host.1 == 0 && is_plain && state.place(host.0) == Place::Root && !state.has_members(host.0) {
+            for tiled in tiles(host.0) {
+                let mut next = state.clone();
+                if let Some(shape) = next.choice_mut(host.0).and_then(|c| c.shapes.first_mut()) {
+                    *shape = tiled;
+                }
+                at_depths(&next);
+            }
+        }
+    }
+    all
+}
+
+/// The state in which a Func is substituted where it is used, if it is not.
+pub(crate) fn inlined(state: &State, func: FuncId) -> Option<State> {
+    let mut next = state.clone();
+    let choice = next.choice_mut(func).filter(|choice| choice.place != Place::Inline)?;
+    choice.place = Place::Inline;
+    Some(next)
+}
+
+/// The definitions in whose loops all that reads a Func is, innermost first.
+fn hosts(dag: &Dag<'_>, state: &State, func: FuncId) -> Vec<(FuncId, usize)> {
+    if dag.funcs[func].is_output {
+        return Vec::new();
+    }
+    let readers = state.readers(dag, func);
+    let Some(first) = readers.first().copied() else { return Vec::new() };
+    let (mut chain, mut at) = (vec![first], first.0);
+    while let Place::At { host, .. } = state.place(at) {
+        chain.push(host);
+        at = host.0;
+    }
+    // A Func in the loops of what it holds would hold itself.
+    chain.retain(|host| host.0 != func && !is_within(state, host.0, func));
+    chain
+}
+
+/// Returns true if `inner` is computed somewhere in the loops of `outer`.
+fn is_within(state: &State, inner: FuncId, outer: FuncId) -> bool {
+    let mut at = inner;
+    while let Place::At { host, .. } = state.place(at) {
+        if host.0 == outer {
+            return true;
+        }
+        at = host.0;
+    }
+    false
+}
+
+/// Tiles that a definition may have at first, over a domain: those whose iterations are written out, too, if it holds a
+/// sum, whose terms are then added up in registers.
+pub(crate) fn tilings(
+    dag: &Dag<'_>,
+    of: (FuncId, usize),
+    shape: &Shape,
+    domain: &[(i64, i64)],
+    holds_sum: bool,
+) -> Vec<Shape> {
+    let vars = &dag.funcs[of.0].stages[of.1].vars;
+    let along = shape.vector.map(|(var, _)| var);
+    let is_long = |n: &usize| vars[*n].tells_apart && vars[*n].dim.is_some() && extent(domain[*n]) >= 16;
+    let outer = shape.order.iter().rev().copied().find(|n| Some(*n) != along && is_long(n));
+    let mut all = Vec::new();
+    for rows in [8, 32, 128] {
+        let Some(outer) = outer.filter(|n| extent(domain[*n]) >= 2 * rows) else { continue };
+        let mut next = shape.clone();
+        next.tile[outer] = rows;
+        all.push(next.clone());
+        for columns in [128, 256, 512] {
+            if let Some(along) = along.filter(|n| extent(domain[*n]) >= 2 * columns) {
+                next.tile[along] = columns;
+                all.push(next.clone());
+            }
+        }
+    }
+    let others = (0..vars.len()).filter(|n| Some(*n) != along && vars[*n].tells_apart && vars[*n].dim.is_some());
+    for (along, other) in along.into_iter().flat_map(|along| others.clone().map(move |other| (along, other))) {
+        for (vectors, rows) in [(1, 8), (2, 4), (2, 6), (2, 8), (4, 2), (4, 4)] {
+            let mut next = shape.clone();
+            (next.regs[along], next.regs[other]) = (vectors, rows);
+            let fits = extent(domain[other]) >= rows && extent(domain[along]) >= next.block(along);
+            all.extend(Some(next).filter(|_| holds_sum && fits));
+        }
+    }
+    all
+}
+
+/// Other loops of a definition: one number changed, or one loop at another place.
+pub(crate) fn shapes(
+    dag: &Dag<'_>,
+    of: (FuncId, usize),
+    shape: &Shape,
+    domain: &[(i64, i64)],
+    is_root: bool,
+    most_lanes: i64,
+) -> Vec<Shape> {
+    let vars = &dag.funcs[of.0].stages[of.1].vars;
+    let mut all = Vec::new();
+    for (n, var) in vars.iter().enumerate() {
+        let is_free = var.tells_apart && var.dim.is_some();
+        let whole = extent(domain[n]);
+        if is_free {
+            for regs in REGISTER_STEPS {
+                let mut next = shape.clone();
+                next.regs[n] = regs;
+                let within = if shape.tile[n] > 0 { shape.tile[n] } else { whole };
+                if next.regs.iter().product::<i64>() <= MOST_REGISTERS && next.block(n) < 2 * within {
+                    all.push(next);
+                }
+            }
+        }
+        if is_free && is_root && of.1 == 0 && shape.tile.iter().any(|tile| *tile > 0) {
+            // A loop that is not tiled stays so: places of other Funcs count loops.
+            for tile in
+                TILE_STEPS.into_iter().filter(|tile| shape.tile[n] > 0 && *tile < whole && *tile % shape.block(n) == 0)
+            {
+                let mut next = shape.clone();
+                next.tile[n] = tile;
+                all.push(next);
+            }
+        }
+        if is_free && shape.vector.is_some_and(|(along, _)| along != n) && whole >= 4 {
+            let mut next = shape.clone();
+            next.vector = shape.vector.map(|(_, lanes)| (n, lanes.min(1 << whole.ilog2())));
+            all.push(next);
+        }
+    }
+    if let Some((along, lanes)) = shape.vector {
+        for lanes in [lanes / 2, lanes * 2] {
+            if lanes > 1 && lanes <= most_lanes && lanes <= extent(domain[along]) {
+                all.push(Shape { vector: Some((along, lanes)), ..shape.clone() });
+            }
+        }
+    }
+    all.extend(orders(dag, of, shape).into_iter().map(|order| Shape { order, ..shape.clone() }));
+    all.retain(|next| next != shape);
+    all
+}
+
+/// Other orders: one loop outermost, or one innermost.
+fn orders(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Vec<Vec<usize>> {
+    let stage = &dag.funcs[of.0].stages[of.1];
+    let mut all = Vec::new();
+    for &var in &shape.order {
+        let rest: Vec<usize> = shape.order.iter().copied().filter(|n| *n != var).collect();
+        let innermost: Vec<usize> = [var].into_iter().chain(rest.iter().copied()).collect();
+        let outermost: Vec<usize> = rest.iter().copied().chain([var]).collect();
+        all.extend([innermost, outermost]);
+    }
+    all.sort();
+    all.dedup();
+    // Loops that do not tell iterations apart keep their order.
+    let bound = |order: &[usize]| {
+        let is_bound = |n: &usize| !stage.vars[*n].tells_apart && !stage.any_order;
+        order.iter().copied().filter(is_bound).collect::<Vec<_>>()
+    };
+    all.retain(|order| *order != shape.order && bound(order) == bound(&shape.order));
+    all
+}
