@@ -7,7 +7,8 @@
 use crate::dag::{Box, Dag, Source, Work, extent};
 use crate::state::Shape;
 use crate::tuning::{
-    GATHERED_LANE, LATENCY, LONGEST_SHUFFLE, MOST_POINTS, MOST_VISITS, MOST_WRITTEN, PROMOTED_BYTES, TOO_LONG,
+    GATHERED_LANE, GATHERED_LOADS, LATENCY, LONGEST_SHUFFLE, MOST_POINTS, MOST_VISITS, MOST_WRITTEN, PROMOTED_BYTES,
+    SCATTERED_LANE, TOO_LONG,
 };
 use halide_core::ids::FuncId;
 use halide_ir::machine::Vector;
@@ -131,7 +132,6 @@ fn add_reads(
         Some((var, step, _)) => visited(dag, q, &moved(first, Some(var), step), &mut visits),
         None => Vec::new(),
     };
-    made.written += (here.len() * q.shape.regs.iter().product::<i64>() as usize) as f64;
     let is_hoisted: Vec<bool> = here.iter().zip(&next).map(|(a, b)| a.at == b.at).collect();
     let mut distinct: BTreeMap<(Source, Box), (Lanes, bool)> = BTreeMap::new();
     let mut seen = 0;
@@ -154,11 +154,12 @@ fn add_reads(
     let share = share * points.len() as f64 / (seen.max(1) as f64);
     let rest = q.innermost.map_or(1.0, |(_, _, trip)| trip.max(1.0));
     for ((source, _), (way, hoisted)) in distinct {
+        let (loads, shuffles) = cost(way, whole(dag.bytes(source)), lanes as f64);
+        made.written += share * (loads + shuffles);
         if matches!(source, Source::Func(func) if (q.is_resident)(func)) {
             continue;
         }
         let times = share / if hoisted { rest } else { 1.0 };
-        let (loads, shuffles) = cost(way, whole(dag.bytes(source)), lanes as f64);
         made.loads += times * loads;
         made.arithmetic += times * shuffles;
     }
@@ -174,7 +175,7 @@ fn cost(way: Lanes, registers: f64, lanes: f64) -> (f64, f64) {
             (registers * by, registers * by)
         }
         Lanes::Repeated => (registers, registers),
-        Lanes::Strided(_) | Lanes::Scattered => (lanes, lanes * GATHERED_LANE),
+        Lanes::Strided(_) | Lanes::Scattered => (lanes * GATHERED_LOADS, lanes * GATHERED_LANE),
     }
 }
 
@@ -271,6 +272,10 @@ fn add_own(
         let times = if is_data { points.len() as f64 * share } else { places };
         made.stores += loads * times;
         made.arithmetic += shuffles * times;
+        if is_data {
+            // Each lane finds its own address, and may wait for the store of the one before it.
+            made.arithmetic += SCATTERED_LANE * lanes as f64 * times;
+        }
         made.loads += loads * times * reads.len() as f64;
     }
 }

@@ -33,10 +33,14 @@ pub(crate) fn places(
                 if !state.encloses(dag, func, host, depth) {
                     continue;
                 }
+                // Windows do not slide along vectors.
+                let vars_of_loops = shape.loop_vars();
+                let along = shape.vector.map(|(var, _)| var);
+                let is_along = vars_of_loops.get(depth - 1).copied() == along && along.is_some();
                 let is_shared = depth == 1 && threads > 1 && state.place(host.0) == Place::Root;
                 for slides in [false, true] {
                     let place = Place::At { host, depth, slides };
-                    if !(slides && is_shared) && place != current {
+                    if !(slides && (is_shared || is_along)) && place != current {
                         put(state, place);
                     }
                 }
@@ -169,6 +173,9 @@ pub(crate) fn shapes(
         if is_free && shape.vector.is_some_and(|(along, _)| along != n) && whole >= 4 {
             let mut next = shape.clone();
             next.vector = shape.vector.map(|(_, lanes)| (n, lanes.min(1 << whole.ilog2())));
+            let first = next.order.iter().position(|m| vars[*m].dim.is_some()).unwrap_or(0);
+            next.order.retain(|m| *m != n);
+            next.order.insert(first, n);
             all.push(next);
         }
     }
@@ -201,6 +208,12 @@ fn orders(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Vec<Vec<usize>> 
         let is_bound = |n: &usize| !stage.vars[*n].tells_apart && !stage.any_order;
         order.iter().copied().filter(is_bound).collect::<Vec<_>>()
     };
-    all.retain(|order| *order != shape.order && bound(order) == bound(&shape.order));
+    // Rows go from vector to vector: elsewhere lines would come again and again.
+    let along = shape.vector.map(|(var, _)| var);
+    let goes_along = |order: &[usize]| {
+        let first = order.iter().copied().find(|n| stage.vars[*n].dim.is_some() && shape.regs[*n] <= 1);
+        along.is_none() || shape.regs[along.unwrap_or(0)] > 1 || first == along
+    };
+    all.retain(|order| *order != shape.order && bound(order) == bound(&shape.order) && goes_along(order));
     all
 }

@@ -2,9 +2,9 @@
 //! share, then each choice again given all others.
 
 use crate::cost::{Choices, Pricer};
-use crate::dag::{extent, pieces};
+use crate::dag::{StageVar, extent, pieces};
 use crate::moves;
-use crate::state::{Choice, Place, State};
+use crate::state::{Choice, Place, Shape, State};
 use crate::tuning::{LEAST_PART, MOST_PRICED, MOST_REGISTERS, SWEEPS};
 use halide_core::ids::FuncId;
 use halide_ir::target::Target;
@@ -100,24 +100,18 @@ impl<'q> Search<'q> {
             let Place::At { host, depth, .. } = state.place(member) else { continue };
             let is_innermost = state.shape(host).is_some_and(|shape| shape.depth() == depth);
             let updates = dag.funcs[member].stages.len() > 1;
-            let region = if is_innermost || updates { self.pricer.region(state, member, 0) } else { None };
+            let Some(region) = self.pricer.region(state, member, 0) else { continue };
             if updates {
                 let other = self.pricer.region(state, member, 1);
-                self.note_fixed(state, member, region.as_deref(), other.as_deref());
+                self.note_fixed(state, member, Some(&region), other.as_deref());
             }
-            let region = region.filter(|_| is_innermost);
             let Some(choice) = state.choice_mut(member) else { continue };
             for (stage, shape) in choice.shapes.iter_mut().enumerate() {
-                let Some(region) = &region else { continue };
-                let domain = dag.domain((member, stage), region);
                 let vars = &dag.funcs[member].stages[stage].vars;
-                let mut next = shape.clone();
-                for (n, _) in vars.iter().enumerate().filter(|(_, v)| v.tells_apart && v.dim.is_some()) {
-                    let lanes = shape.vector.filter(|(v, _)| *v == n).map_or(1, |(_, lanes)| lanes);
-                    next.regs[n] = pieces(extent(domain[n]).max(1), lanes);
-                }
-                if next.regs.iter().product::<i64>() <= MOST_REGISTERS {
-                    *shape = next;
+                let domain = dag.domain((member, stage), &region);
+                fit_vector(shape, &domain);
+                if is_innermost {
+                    write_out(shape, vars, &domain);
                 }
             }
         }
@@ -230,6 +224,9 @@ impl<'q> Search<'q> {
             if self.is_over() {
                 break;
             }
+            if self.runs_once(&state, func) {
+                continue;
+            }
             let mut funcs = vec![func];
             if best.state.is_inlined(func) {
                 funcs.extend(best.state.readers(dag, func).into_iter().map(|r| r.0));
@@ -253,6 +250,15 @@ impl<'q> Search<'q> {
         if let Some(least) = least.filter(|c| c.ns() < best.ns() * (1.0 - LEAST_PART)) {
             *best = least;
         }
+    }
+
+    /// Returns true if a Func is in loops of one iteration, which are outside of all others: it may as well be outside of
+    /// these.
+    fn runs_once(&self, state: &State, func: FuncId) -> bool {
+        let Place::At { host, depth, .. } = state.place(func) else { return false };
+        let (Some(region), Some(shape)) = (self.pricer.roots.get(&host.0), state.shape(host)) else { return false };
+        let loops = shape.loops(&self.pricer.dag.domain(host, region));
+        state.place(host.0) == Place::Root && loops.iter().take(depth).all(|l| l.trip <= 1.0)
     }
 
     /// Changes the loops of a Func's definitions, one number at a time, as long as that gains.
@@ -291,5 +297,26 @@ impl<'q> Search<'q> {
                 }
             }
         }
+    }
+}
+
+/// Narrows vectors that are wider than what they go along.
+fn fit_vector(shape: &mut Shape, domain: &[(i64, i64)]) {
+    let Some((along, lanes)) = shape.vector else { return };
+    let most = extent(domain[along]).max(1);
+    if most < lanes {
+        shape.vector = Some((along, 1 << most.ilog2())).filter(|(_, lanes)| *lanes > 1);
+    }
+}
+
+/// Writes out all loops over elements, if they are few.
+fn write_out(shape: &mut Shape, vars: &[StageVar], domain: &[(i64, i64)]) {
+    let mut regs = shape.regs.clone();
+    for n in (0..vars.len()).filter(|n| vars[*n].tells_apart && vars[*n].dim.is_some()) {
+        let lanes = shape.vector.filter(|(v, _)| *v == n).map_or(1, |(_, lanes)| lanes);
+        regs[n] = pieces(extent(domain[n]).max(1), lanes);
+    }
+    if regs.iter().product::<i64>() <= MOST_REGISTERS {
+        shape.regs = regs;
     }
 }

@@ -70,6 +70,12 @@ impl Shape {
         loops
     }
 
+    /// The variables of the loops, outermost first.
+    pub(crate) fn loop_vars(&self) -> Vec<usize> {
+        let tiles = self.order.iter().rev().copied().filter(|var| self.tile[*var] > 0);
+        tiles.chain(self.order.iter().rev().copied()).collect()
+    }
+
     /// The number of loops.
     pub(crate) fn depth(&self) -> usize {
         self.order.len() + self.tile.iter().filter(|tile| **tile > 0).count()

@@ -77,13 +77,19 @@ pub(crate) const MOST_POINTS: usize = 64;
 pub(crate) const MOST_VISITS: usize = 20_000;
 /// The cost of a lane that is loaded by itself, beside the load. Unit: instructions.
 pub(crate) const GATHERED_LANE: f64 = 1.0;
+/// The loads that a lane costs that is loaded by itself. Unit: loads.
+/// Reason: small tables are looked up in registers, and others take longer; with 2.0, other schedules were misjudged.
+pub(crate) const GATHERED_LOADS: f64 = 1.0;
+/// The cost of a lane that is stored where data say. Unit: instructions.
+/// Reason: its address is taken out of a vector, and stores that may be to one place follow each other.
+pub(crate) const SCATTERED_LANE: f64 = 8.0;
 /// The largest distance of lanes that are loaded as whole vectors and shuffled. Unit: elements.
 pub(crate) const LONGEST_SHUFFLE: i64 = 4;
 /// The time from the operands of a sum to its value. Unit: cycles.
 pub(crate) const LATENCY: f64 = 4.0;
 /// The instructions of a kernel beyond which loops around it are not cut at boundaries, or no vector code is made.
 /// Unit: instructions.
-pub(crate) const MOST_WRITTEN: f64 = 500.0;
+pub(crate) const MOST_WRITTEN: f64 = 800.0;
 /// The factor by which such code is slower. Reason: measured with `nl_means`, 4 to 8.
 pub(crate) const TOO_LONG: f64 = 5.0;
 /// The most bytes that the compiler keeps in registers of what a loop adds to.
