@@ -75,3 +75,17 @@ pub(crate) const LEAST_NESTS: usize = 12;
 pub(crate) const FEW_FUNCS: usize = 8;
 /// The least part by which a schedule must be cheaper to be taken.
 pub(crate) const LEAST_PART: f64 = 0.01;
+
+// tune
+
+/// The candidates that others are made of. Unit: schedules.
+/// Reason: as many as a batch has, and few enough that all are good.
+pub(crate) const MOST_PARENTS: usize = 8;
+/// The proposals after which a search finds nothing new. Unit: schedules.
+/// Reason: most are illegal or known; resolving one takes some 20 us.
+pub(crate) const PROPOSALS: usize = 400;
+/// The schedules of an earlier search that are measured again. Unit: schedules.
+pub(crate) const MOST_AGAIN: usize = 3;
+/// The least part by which a change is better than its parent, to count as a success. Unit: 1.
+/// Reason: less is noise, also of pairs.
+pub(crate) const LEAST_BETTER: f64 = 0.005;

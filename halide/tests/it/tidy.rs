@@ -32,7 +32,10 @@ pub(crate) const CRATES: [(&str, &str); 16] = [
 const MODULES: [(&str, &[&str]); 3] = [
     ("halide-solve/src/", &["tuning", "simplify", "bounds"]),
     ("halide-sched/src/", &["tuning", "access", "schedule", "plan", "lower", "nest"]),
-    ("halide-auto/src/", &["tuning", "tss", "estimate", "error", "inline", "shape", "state", "price", "search"]),
+    (
+        "halide-auto/src/",
+        &["tuning", "tss", "estimate", "error", "inline", "shape", "state", "price", "search", "tune"],
+    ),
 ];
 
 pub(crate) fn root() -> PathBuf {
