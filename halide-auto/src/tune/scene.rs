@@ -122,7 +122,7 @@ fn stage_view(plan: &Plan, id: FuncId, stage: usize) -> StageView {
         loops: row.loops.iter().filter(is_loop).map(view).collect(),
         names: row.vars.iter().map(|var| var.name.clone()).collect(),
         dims: own.storage.iter().map(|dim| dim_name(plan, id, dim.dim)).collect(),
-        lanes: plan.target.natural_lanes(ty) as i64,
+        lanes: plan.target.natural_lanes(ty),
         is_output: plan.pipeline.outputs.contains(&id),
     }
 }

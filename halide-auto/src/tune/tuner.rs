@@ -158,6 +158,11 @@ impl Tuner {
         self.rows.get(id.0)?.time()
     }
 
+    /// The schedule of a candidate.
+    pub fn schedule(&self, id: CandidateId) -> Option<&Schedule> {
+        self.rows.get(id.0).map(|row| &row.schedule)
+    }
+
     /// The number of candidates that were asked for.
     pub fn asked(&self) -> usize {
         self.rows.len()
