@@ -148,6 +148,14 @@ impl Tuning<'_> {
         Session::new(setup, (inputs, said), pick, &self.starts, (database, replay))?.run(watch)
     }
 
+    /// The circumstances, by which records of databases are told apart.
+    ///
+    /// # Errors
+    /// Mistakes in estimates.
+    pub fn key(&self) -> Result<TuneKey, Error> {
+        Ok(TuneKey::new(self.pipeline, &self.target, &self.complete()?))
+    }
+
     /// The pick, without a run.
     fn unmeasured(&self, key: TuneKey, mut watch: impl FnMut(Event<'_>) -> ControlFlow<()>) -> Result<Tuned, Error> {
         let pick = self.pipeline.auto_schedule(&self.target, &self.estimates())?.schedule;
