@@ -65,7 +65,7 @@ pub(crate) struct FuncView {
 /// The place at which a Func is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Where it is used.
+    /// The point at which it is used.
     Inline,
     /// Outside of all loops.
     Root,

@@ -109,7 +109,7 @@ impl Tuner {
         self.queue.splice(0..0, again);
     }
 
-    /// Up to `count` legal schedules to try, none of which was given before. Fewer where no more are found.
+    /// Returns up to `count` legal schedules to try, none of which was given before: fewer if no more are found.
     pub fn ask(&mut self, count: usize) -> Vec<Candidate> {
         let mut asked = Vec::new();
         while asked.len() < count {

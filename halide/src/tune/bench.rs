@@ -54,7 +54,8 @@ impl Bench {
         call.realize_all_into(&mut views).map(drop)
     }
 
-    /// A run on outputs of zeros, which is not timed: it may compile a variant of the code. It is given up after `most`.
+    /// A run on outputs of zeros, which is not timed: it may compile a variant of the code. It is given up after
+    /// `most`.
     pub(super) fn first(&mut self, compiled: &Compiled, most: Duration) -> Result<(), Error> {
         for output in &mut self.outputs {
             zero(output)?;
@@ -73,14 +74,18 @@ impl Bench {
         self.call(compiled).give_up_after(most).realize_all(regions)
     }
 
-    /// The least time of some runs.
+    /// The least time of some runs: fewer of a candidate that takes long.
     pub(super) fn sample(&mut self, compiled: &Compiled) -> Result<Duration, Error> {
         let call = self.call(compiled);
-        let mut least = Duration::MAX;
+        let (mut least, mut sum) = (Duration::MAX, Duration::ZERO);
         for _ in 0..self.runs {
             let start = Instant::now();
             self.run(&call)?;
-            least = least.min(start.elapsed());
+            let time = start.elapsed();
+            (least, sum) = (least.min(time), sum + time);
+            if sum.as_secs_f64() > 2.0 * SHORT {
+                break;
+            }
         }
         Ok(least.max(Duration::from_nanos(1)))
     }

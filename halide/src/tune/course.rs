@@ -9,6 +9,9 @@ const GAIN: f64 = 0.005;
 /// The candidates without a gain after which a search ends.
 const PATIENCE: usize = 200;
 
+/// The candidates that are tried however long the first ones take to compile.
+const LEAST: usize = 16;
+
 /// The share of the time without a gain after which a search ends: a part of this.
 const PART: u32 = 3;
 
@@ -45,6 +48,7 @@ impl Course {
         if left <= duel.max(self.budget / DUEL) {
             return Some(Ended::TimeUp);
         }
-        (self.since >= PATIENCE || self.gained.elapsed() > self.budget / PART).then_some(Ended::NoGain)
+        let is_long = self.since >= LEAST && self.gained.elapsed() > self.budget / PART;
+        (is_long || self.since >= PATIENCE).then_some(Ended::NoGain)
     }
 }

@@ -15,8 +15,8 @@
 //! of the rounds, the pick is the result.
 //!
 //! **Databases.** A database is a file with a JSON object a line for each candidate: its schedule, its pairs of times,
-//! the verdict, and the key, which holds the fingerprint of the pipeline, sizes, target, machine, threads and version. A
-//! tuning of the same key goes on from it. Lines are appended whole, under a lock; files can be concatenated.
+//! the verdict, and the key, which holds the fingerprint of the pipeline, sizes, target, machine, threads and version.
+//! A tuning of the same key goes on from it. Lines are appended whole, under a lock; files can be concatenated.
 
 mod bench;
 mod course;

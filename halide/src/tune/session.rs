@@ -141,7 +141,7 @@ impl<'p> Session<'p> {
             duel,
             ratio,
             pick_time: Some(self.pick_time),
-            tried: self.tuner.asked(),
+            tried: self.verdicts.iter().sum(),
             verdicts: self.verdicts,
             wrong: self.wrong,
             notes: self.notes,
@@ -167,7 +167,7 @@ impl<'p> Session<'p> {
             let schedule = candidate.schedule.clone();
             let (verdict, better) = self.try_out(candidate, compiled, compiling)?;
             let mut flow = watch(Event::Measured {
-                tried: self.tuner.asked(),
+                tried: self.verdicts.iter().sum(),
                 schedule: &schedule,
                 verdict,
                 best: self.anchor.time,

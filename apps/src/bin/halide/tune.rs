@@ -56,11 +56,9 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<(), Failure> {
     }
     match tuned.report.wrong.len() {
         0 => Ok(()),
-        1 => Err(Failure(
-            "a schedule computes wrong values, which is a mistake of halide's own; please report it".into(),
-        )),
-        n => Err(Failure(format!(
-            "{n} schedules compute wrong values, which is a mistake of halide's own; please report them"
+        wrong => Err(Failure(format!(
+            "{wrong} of the schedules compute wrong values: a promise in them, such as `monoid`, does not hold, or halide \
+             has a mistake; please report it"
         ))),
     }
 }
