@@ -48,6 +48,8 @@ pub enum Outcome {
         /// A time that it takes at least.
         at_least: f64,
     },
+    /// Its code is that of another candidate.
+    Same,
     /// The compiler refused it.
     Refused,
     /// Its run ended with a fault.

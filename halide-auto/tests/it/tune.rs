@@ -198,6 +198,7 @@ fn every_kind_of_outcome_is_taken_in() {
     let others = [
         Outcome::Measured { time: 2.0 },
         Outcome::Dropped { at_least: 1.4 },
+        Outcome::Same,
         Outcome::Refused,
         Outcome::Fault,
         Outcome::Wrong,

@@ -14,6 +14,8 @@ pub enum Verdict {
     Measured,
     /// It was given up after few pairs, since it is slow.
     Dropped,
+    /// Its code is that of another candidate.
+    Same,
     /// The compiler refuses it.
     Refused,
     /// Its run ended with a fault.
@@ -28,9 +30,9 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts.
-    pub const ALL: [Verdict; 7] = {
+    pub const ALL: [Verdict; 8] = {
         use Verdict::*;
-        [Measured, Dropped, Refused, Fault, Wrong, TooSlow, TooMuchMemory]
+        [Measured, Dropped, Same, Refused, Fault, Wrong, TooSlow, TooMuchMemory]
     };
 
     /// Its word in records.
@@ -38,6 +40,7 @@ impl Verdict {
         match self {
             Verdict::Measured => "measured",
             Verdict::Dropped => "dropped",
+            Verdict::Same => "same code",
             Verdict::Refused => "refused",
             Verdict::Fault => "fault",
             Verdict::Wrong => "wrong",

@@ -11,6 +11,9 @@
 //! schedule says `float(contract)` or `float(relaxed)`, which no candidate does unless one that was given did. One that
 //! differs is never the result, and stands in [`TuneReport::wrong`].
 //!
+//! **No time for nothing.** Every third change changes no code: such a candidate is not run. What is left of them in
+//! the result is taken away at the end, so that what stands in the schedule is there for a reason.
+//!
 //! **Never slower.** At the end, the best and the pick run in 12 rounds. If the best is not faster by 1 %, or not in 9
 //! of the rounds, the pick is the result.
 //!
@@ -27,6 +30,7 @@ mod event;
 mod fingerprint;
 mod inputs;
 mod prepare;
+mod pruned;
 mod record;
 mod reference;
 mod session;

@@ -5,8 +5,9 @@ use super::course::Course;
 use super::database::{Database, Replay};
 use super::duel::{Duel, ROUNDS};
 use super::event::{Ended, Event, TuneReport, Tuned, Verdict};
-use super::fingerprint::TuneKey;
+use super::fingerprint::{TuneKey, fingerprint};
 use super::prepare::{Checked, bound, independent};
+use super::pruned::pruned;
 use super::record::Record;
 use super::reference::Reference;
 use super::trial::{Anchor, Trial, outcome};
@@ -18,6 +19,7 @@ use halide_core::buffer::Region;
 use halide_core::interp::Inputs;
 use halide_ir::target::{Budget, Target};
 use halide_sched::schedule::Schedule;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -57,6 +59,8 @@ pub(super) struct Session<'p> {
     notes: Vec<String>,
     /// Numbers of the candidates that the search began with.
     starts: Vec<CandidateId>,
+    /// Fingerprints of the programs of all candidates.
+    programs: BTreeSet<String>,
 }
 
 impl<'p> Session<'p> {
@@ -99,6 +103,7 @@ impl<'p> Session<'p> {
             };
             (record.schedule, outcome)
         }));
+        let programs = compiled.main_text().iter().map(|text| fingerprint(text)).collect();
         let anchor = Anchor { compiled, time: 1.0, run: pick_time };
         let course = Course::new(setup.begun, setup.budget);
         Ok(Session {
@@ -115,6 +120,7 @@ impl<'p> Session<'p> {
             wrong: Vec::new(),
             notes,
             starts: Vec::new(),
+            programs,
         })
     }
 
@@ -132,6 +138,10 @@ impl<'p> Session<'p> {
         }
         let ended = ended.unwrap_or(Ended::Stopped);
         let (schedule, pick, duel, ratio) = self.result(ended == Ended::Stopped)?;
+        let schedule = match schedule == pick {
+            true => schedule,
+            false => pruned(self.setup.pipeline, &self.setup.target, schedule, self.setup.begun + self.setup.budget),
+        };
         // It ends anyway.
         let _ = watch(Event::Ended { ended });
         let report = TuneReport {
@@ -215,6 +225,7 @@ impl<'p> Session<'p> {
         let loose = schedule.reassociates();
         let trial = match &compiled {
             Err(error) => Trial::refused(error),
+            Ok(compiled) if !self.is_new(compiled) => Trial::same(),
             Ok(compiled) => Trial::new(&mut self.bench, &self.reference, &self.anchor, (compiled, compiling), loose)?,
         };
         let outcome = trial.outcome(self.anchor.time);
@@ -239,6 +250,11 @@ impl<'p> Session<'p> {
             database.append(&record).map_err(Error::Database)?;
         }
         Ok((trial.verdict, is_best))
+    }
+
+    /// Returns true if no candidate before had this program.
+    fn is_new(&mut self, compiled: &Compiled) -> bool {
+        compiled.main_text().is_none_or(|text| self.programs.insert(fingerprint(&text)))
     }
 
     fn tell(&mut self, id: CandidateId, outcome: Outcome) -> bool {

@@ -44,6 +44,11 @@ impl Trial {
         Trial { wrong: Some(at), ..Trial::ended(Verdict::Wrong) }
     }
 
+    /// The verdict on a candidate that becomes the code of another one.
+    pub(super) fn same() -> Trial {
+        Trial::ended(Verdict::Same)
+    }
+
     /// The verdict on a run that ended with an error.
     pub(super) fn failed(error: &Error) -> Trial {
         match error {
@@ -114,7 +119,8 @@ impl Trial {
 /// The outcome of a verdict without a time.
 pub(super) fn outcome(verdict: Verdict) -> Outcome {
     match verdict {
-        Verdict::Refused | Verdict::Measured | Verdict::Dropped => Outcome::Refused,
+        Verdict::Same | Verdict::Measured | Verdict::Dropped => Outcome::Same,
+        Verdict::Refused => Outcome::Refused,
         Verdict::Fault => Outcome::Fault,
         Verdict::Wrong => Outcome::Wrong,
         Verdict::TooSlow => Outcome::TooSlow,

@@ -188,6 +188,17 @@ fn a_wrong_schedule_is_told_of_and_never_wins() {
     assert_ne!(again.schedule, start);
 }
 
+/// Another text for the same program is not run.
+#[test]
+fn candidates_of_equal_code_are_run_once() {
+    let pipeline = blur();
+    let starts = ["across: compute_root()", "across: compute_root() down: compute_root()"];
+    let tuning = pipeline.tuner(&target(), &sizes());
+    let tuning = starts.iter().fold(tuning, |tuning, text| tuning.start_from(&text.parse().unwrap()));
+    let tuned = tuning.run(after(2)).unwrap();
+    assert_eq!(count(&tuned, Verdict::Same), 1, "{}", tuned.report);
+}
+
 /// Floats may be rounded otherwise where a schedule that was given says so.
 #[test]
 fn floats_are_compared_as_schedules_allow() {
