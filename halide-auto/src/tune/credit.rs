@@ -21,12 +21,13 @@ impl Credit {
     }
 
     /// A kind of change, by its rate of success: as if each had two tries more, of which one succeeded, so that none
-    /// dies out. Changes of numbers begin with a lead, since there are many numbers.
+    /// dies out. Changes of numbers begin with a lead, since there are
+    /// many numbers, and templates do, since a step of theirs is many of others.
     pub(crate) fn choose(&self, random: &mut Random) -> MoveKind {
         let weight = |((tries, wins), kind): (&(u32, u32), MoveKind)| {
             let prior = match kind {
                 MoveKind::Cross => 0.0,
-                MoveKind::Number => 2.0,
+                MoveKind::Number | MoveKind::Template => 2.0,
                 MoveKind::Place | MoveKind::Split | MoveKind::Vectorize => 1.5,
                 _ => 1.0,
             };

@@ -1,6 +1,6 @@
 //! Edits of lists of directives.
 
-use halide_sched::schedule::{Directive, LoopKind, Schedule, Site, Subject, Tail, Verb};
+use halide_sched::schedule::{Amount, Directive, LoopKind, Schedule, Scope, Site, Subject, Tail, Verb};
 
 /// Directives that are edited.
 #[derive(Clone, Debug)]
@@ -33,6 +33,11 @@ impl Draft {
         let before = self.0.len();
         self.0.retain(|d| d.subject != *subject || !is_so(&d.verb));
         before - self.0.len()
+    }
+
+    /// Takes away everything about the loops of a stage.
+    pub(crate) fn remove_loops(&mut self, subject: &Subject) {
+        self.remove(subject, is_of_loops);
     }
 
     /// Takes away everything that says where a Func is computed and kept.
@@ -89,9 +94,20 @@ pub(crate) fn mark(kind: LoopKind, var: &str) -> Verb {
     Verb::Mark { kind, var: var.to_string(), factor: None, tail: Tail::Auto }
 }
 
+/// A mark of a loop in chunks.
+pub(crate) fn mark_part(kind: LoopKind, var: &str, factor: Amount) -> Verb {
+    Verb::Mark { kind, var: var.to_string(), factor: Some(factor), tail: Tail::Auto }
+}
+
 /// A place in a loop.
 pub(crate) fn site(of: &Subject, var: &str) -> Site {
     Site { func: of.func.clone(), stage: of.stage, var: var.to_string() }
+}
+
+/// Returns true for directives about loops, which another stage could have, too.
+pub(crate) fn is_of_loops(verb: &Verb) -> bool {
+    let stays = matches!(verb, Verb::Specialize(_) | Verb::SpecializeFail(_) | Verb::Float(_) | Verb::Monoid { .. });
+    verb.scope() == Scope::Stage && !stays
 }
 
 fn is_store(verb: &Verb) -> bool {

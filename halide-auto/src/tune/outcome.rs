@@ -89,13 +89,15 @@ pub enum MoveKind {
     Hint,
     /// A Func gets loops like another one's.
     Copy,
+    /// A stage and its producers get loops of a common pattern: a register tile, strips, or plain vectors.
+    Template,
     /// Some Funcs are scheduled as in another candidate.
     Cross,
 }
 
 impl MoveKind {
     /// All kinds.
-    pub const ALL: [MoveKind; 13] = [
+    pub const ALL: [MoveKind; 14] = [
         MoveKind::Number,
         MoveKind::Place,
         MoveKind::Store,
@@ -108,6 +110,7 @@ impl MoveKind {
         MoveKind::Storage,
         MoveKind::Hint,
         MoveKind::Copy,
+        MoveKind::Template,
         MoveKind::Cross,
     ];
 }

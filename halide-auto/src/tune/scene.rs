@@ -4,7 +4,7 @@ use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline, StageDef};
 use halide_core::types::ScalarType;
 use halide_ir::target::Target;
-use halide_sched::plan::{Level, Plan, VarOrigin, reachable, resolve};
+use halide_sched::plan::{Level, LoopPlan, Plan, StageVarInfo, VarOrigin, reachable, resolve};
 use halide_sched::schedule::{LoopKind, Schedule, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +32,8 @@ pub(crate) struct StageView {
     pub(crate) names: BTreeSet<String>,
     /// The dimensions of the Func by name, of the smallest stride first.
     pub(crate) dims: Vec<String>,
+    /// The variables that its loops are over before any directive, and for each, whether it is one of a reduction.
+    pub(crate) roots: Vec<(String, bool)>,
     /// Lanes of a vector register, of its type.
     pub(crate) lanes: i64,
     /// True for a stage of an output.
@@ -114,14 +116,24 @@ impl StageView {
 fn stage_view(plan: &Plan, id: FuncId, stage: usize) -> StageView {
     let (own, def) = (&plan.funcs[id], &plan.pipeline.funcs[id]);
     let row = &own.stages[stage];
-    let view = |l: &halide_sched::plan::LoopPlan| LoopView { name: row.vars[l.var].name.clone(), kind: l.kind };
-    let is_loop = |l: &&halide_sched::plan::LoopPlan| row.vars[l.var].origin != VarOrigin::One;
+    let view = |l: &LoopPlan| LoopView { name: row.vars[l.var].name.clone(), kind: l.kind };
+    let is_loop = |l: &&LoopPlan| row.vars[l.var].origin != VarOrigin::One;
+    let root = |var: &StageVarInfo| match var.origin {
+        // Splits of chunks give the variable itself another name.
+        VarOrigin::Pure { dim } => Some((dim_name(plan, id, dim), false)),
+        VarOrigin::Reduction { rdom, dim } => {
+            let dim = plan.pipeline.rdoms[rdom].dims.get(dim)?;
+            Some((dim.said.clone(), true))
+        }
+        VarOrigin::Derived | VarOrigin::One => None,
+    };
     let ty = def.types.first().copied().unwrap_or(ScalarType::U8);
     StageView {
         subject: Subject { stage, ..Subject::func(def.name.as_str()) },
         loops: row.loops.iter().filter(is_loop).map(view).collect(),
         names: row.vars.iter().map(|var| var.name.clone()).collect(),
         dims: own.storage.iter().map(|dim| dim_name(plan, id, dim.dim)).collect(),
+        roots: row.vars.iter().filter_map(root).collect(),
         lanes: plan.target.natural_lanes(ty),
         is_output: plan.pipeline.outputs.contains(&id),
     }

@@ -30,6 +30,9 @@ const BATCH: usize = 8;
 /// takes seconds to compile.
 const CODE: Budget = Budget { nodes: 150_000, instructions: 200_000, code_bytes: 4 << 20, stack_bytes: 8 << 20 };
 
+/// Times of picks that are not measured again.
+const SHORT: Duration = Duration::from_millis(50);
+
 /// The settings of a tuning.
 pub(super) struct Setup<'p> {
     pub(super) pipeline: &'p Pipeline,
@@ -77,8 +80,8 @@ impl<'p> Session<'p> {
         let inputs = bound(&compiled, given, &said, (&setup.regions, setup.seed))?;
         let mut bench = Bench::new(&compiled, inputs, &setup.regions, setup.memory_cap)?;
         let mut pick_time = bench.sample(&compiled)?;
-        for _ in 0..2 {
-            pick_time = pick_time.min(bench.sample(&compiled)?);
+        if pick_time < SHORT {
+            pick_time = pick_time.min(bench.sample(&compiled)?).min(bench.sample(&compiled)?);
         }
         bench.choose_runs(pick_time);
         bench.first(&compiled, Duration::MAX)?;
@@ -171,7 +174,13 @@ impl<'p> Session<'p> {
             if matches!(candidate.origin, Origin::Start(_)) {
                 self.starts.push(candidate.id);
             }
-            if let Some(ended) = self.course.ended(self.anchor.run * 2 * ROUNDS as u32) {
+            // There is no duel while nothing is better.
+            let duel = if self.anchor.time < 1.0 {
+                (self.anchor.run + self.pick_time) * ROUNDS as u32
+            } else {
+                Duration::ZERO
+            };
+            if let Some(ended) = self.course.ended(duel) {
                 return Ok(Some(ended));
             }
             let schedule = candidate.schedule.clone();
@@ -223,11 +232,14 @@ impl<'p> Session<'p> {
     ) -> Result<(Verdict, bool), Error> {
         let Candidate { id, schedule, .. } = candidate;
         let loose = schedule.reassociates();
-        let trial = match &compiled {
+        let mut trial = match &compiled {
             Err(error) => Trial::refused(error),
             Ok(compiled) if !self.is_new(compiled) => Trial::same(),
             Ok(compiled) => Trial::new(&mut self.bench, &self.reference, &self.anchor, (compiled, compiling), loose)?,
         };
+        if let (Verdict::Measured, true, Ok(compiled)) = (trial.verdict, trial.ratio() < 1.0, &compiled) {
+            trial.confirm(&mut self.bench, &self.anchor, compiled)?;
+        }
         let outcome = trial.outcome(self.anchor.time);
         let time = match outcome {
             Outcome::Measured { time } => Some(time),

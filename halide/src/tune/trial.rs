@@ -6,10 +6,10 @@ use super::reference::Reference;
 use crate::compiled::Compiled;
 use crate::error::Error;
 use halide_auto::tune::Outcome;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The pairs of a candidate that is not given up.
-const PAIRS: usize = 5;
+/// The pairs of a candidate that is not given up: of short runs, and of those from 50 ms on, which vary less.
+const PAIRS: (usize, usize) = (5, 3);
 
 /// Ratios beyond which a candidate is given up, by the number of pairs: one pair says little.
 const GIVEN_UP: [(usize, f64); 2] = [(1, 1.3), (3, 1.1)];
@@ -77,14 +77,23 @@ impl Trial {
         loose: bool,
     ) -> Result<Trial, Error> {
         let most = anchor.run * MOST_TIMES + compiling * 3 + Duration::from_millis(50);
+        let variants = compiled.variants().len();
+        let begun = Instant::now();
         if let Err(error) = bench.first(compiled, most) {
             return Ok(Trial::failed(&error));
         }
+        let first = begun.elapsed();
         if let Some(at) = reference.difference(bench.outputs(), loose)? {
             return Ok(Trial::wrong(at));
         }
+        // A first run that compiled nothing is no time to go by, but one of twice the best's, and long, is slow.
+        if compiled.variants().len() == variants && first > anchor.run * 2 + Duration::from_millis(20) {
+            let pairs = vec![(nanoseconds(first), nanoseconds(anchor.run))];
+            return Ok(Trial { pairs, ..Trial::ended(Verdict::Dropped) });
+        }
         let (mut verdict, mut pairs) = (Verdict::Measured, Vec::new());
-        for n in 1..=PAIRS {
+        let most = if anchor.run < Duration::from_millis(50) { PAIRS.0 } else { PAIRS.1 };
+        for n in 1..=most {
             match pair(bench, (compiled, &anchor.compiled), n % 2 == 1)? {
                 Ok(pair) => pairs.push(pair),
                 Err(error) => return Ok(Trial::failed(&error)),
@@ -99,6 +108,23 @@ impl Trial {
             return Ok(Trial { pairs, ..Trial::wrong(at) });
         }
         Ok(Trial { verdict, pairs, wrong: None })
+    }
+
+    /// Runs a candidate that seems to be better once more: of many candidates, the one that seems best is mostly one that
+    /// was lucky, and each error would be one of all times after it.
+    pub(super) fn confirm(&mut self, bench: &mut Bench, anchor: &Anchor, compiled: &Compiled) -> Result<(), Error> {
+        let mut again = Vec::new();
+        for n in 1..=self.pairs.len() {
+            match pair(bench, (compiled, &anchor.compiled), n % 2 == 1)? {
+                Ok(pair) => again.push(pair),
+                Err(error) => {
+                    *self = Trial::failed(&error);
+                    return Ok(());
+                }
+            }
+        }
+        self.pairs = again;
+        Ok(())
     }
 
     /// Its time in units of that of the best one: least by least.

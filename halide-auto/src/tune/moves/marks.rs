@@ -1,10 +1,10 @@
 //! Loops that are unrolled, parallel or vectors.
 
-use crate::tune::edit::{Draft, mark};
+use crate::tune::edit::{Draft, mark, mark_part};
 use crate::tune::ladder::{FACTORS, UNROLLED};
 use crate::tune::random::Random;
 use crate::tune::scene::Scene;
-use halide_sched::schedule::{Amount, LoopKind, Tail, Verb};
+use halide_sched::schedule::{Amount, LoopKind};
 
 /// A loop is unrolled, as a whole or by a factor, or no longer so.
 pub(super) fn unroll(draft: &mut Draft, scene: &Scene, random: &mut Random) -> Option<()> {
@@ -16,7 +16,7 @@ pub(super) fn unroll(draft: &mut Draft, scene: &Scene, random: &mut Random) -> O
     }
     let verb = match random.percent(40) {
         true => mark(LoopKind::Unrolled, &chosen.name),
-        false => of_part(LoopKind::Unrolled, &chosen.name, Amount::Const(*random.pick(&UNROLLED[..5])?)),
+        false => mark_part(LoopKind::Unrolled, &chosen.name, Amount::Const(*random.pick(&UNROLLED[..5])?)),
     };
     draft.add(&stage.subject, verb);
     Some(())
@@ -36,7 +36,7 @@ pub(super) fn parallel(draft: &mut Draft, scene: &Scene, random: &mut Random) ->
     }
     let verb = match random.percent(50) {
         true => mark(LoopKind::Parallel, &chosen.name),
-        false => of_part(LoopKind::Parallel, &chosen.name, Amount::Const(*random.pick(&FACTORS[..18])?)),
+        false => mark_part(LoopKind::Parallel, &chosen.name, Amount::Const(*random.pick(&FACTORS[..18])?)),
     };
     draft.add(&stage.subject, verb);
     Some(())
@@ -58,13 +58,9 @@ pub(super) fn vectorize(draft: &mut Draft, scene: &Scene, random: &mut Random) -
     let twice = Amount::Const(stage.lanes * 2);
     let verb = match random.below(4) {
         0 if chosen.kind == LoopKind::Serial => mark(LoopKind::Vectorized, &chosen.name),
-        1 => of_part(LoopKind::Vectorized, &chosen.name, twice),
-        _ => of_part(LoopKind::Vectorized, &chosen.name, Amount::Natural),
+        1 => mark_part(LoopKind::Vectorized, &chosen.name, twice),
+        _ => mark_part(LoopKind::Vectorized, &chosen.name, Amount::Natural),
     };
     draft.add(&stage.subject, verb);
     Some(())
-}
-
-fn of_part(kind: LoopKind, var: &str, factor: Amount) -> Verb {
-    Verb::Mark { kind, var: var.to_string(), factor: Some(factor), tail: Tail::Auto }
 }

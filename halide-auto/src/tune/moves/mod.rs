@@ -6,6 +6,7 @@ mod marks;
 mod numbers;
 mod place;
 mod storage;
+mod template;
 mod transfer;
 
 use crate::tune::edit::Draft;
@@ -36,6 +37,7 @@ pub(crate) fn change(
         MoveKind::Storage => storage::storage(draft, scene, random),
         MoveKind::Hint => hints::hint(draft, scene, random),
         MoveKind::Copy => transfer::copy(draft, scene, random),
+        MoveKind::Template => template::template(draft, scene, random),
         MoveKind::Cross => transfer::cross(draft, other, random),
     }
 }

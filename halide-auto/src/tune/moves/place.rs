@@ -1,9 +1,9 @@
 //! Places at which Funcs are computed and kept.
 
-use crate::tune::edit::{Draft, site};
+use crate::tune::edit::{Draft, mark_part, site};
 use crate::tune::random::Random;
 use crate::tune::scene::{FuncView, LoopView, Place, Scene, StageView};
-use halide_sched::schedule::{Amount, LoopKind, Subject, Tail, Verb};
+use halide_sched::schedule::{Amount, LoopKind, Subject, Verb};
 
 /// The share of places that are one level in or out, in percent.
 const NEIGHBOURS: usize = 40;
@@ -43,8 +43,7 @@ pub(super) fn place(draft: &mut Draft, scene: &Scene, random: &mut Random) -> Op
     if func.at == Place::Inline
         && let Some(first) = func.dims.first()
     {
-        let lanes = Some(Amount::Natural);
-        let verb = Verb::Mark { kind: LoopKind::Vectorized, var: first.clone(), factor: lanes, tail: Tail::Auto };
+        let verb = mark_part(LoopKind::Vectorized, first, Amount::Natural);
         draft.add(&Subject::func(func.name.as_str()), verb);
     }
     Some(())

@@ -1,9 +1,9 @@
 //! Schedules of Funcs that are taken from other Funcs, and from other schedules.
 
-use crate::tune::edit::Draft;
+use crate::tune::edit::{Draft, is_of_loops};
 use crate::tune::random::Random;
 use crate::tune::scene::Scene;
-use halide_sched::schedule::{Directive, Schedule, Scope, Subject, Verb, clone_name, rfactor_name, wrapper_name};
+use halide_sched::schedule::{Directive, Schedule, Subject, Verb, clone_name, rfactor_name, wrapper_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A Func gets the loops of another one: of a stage with dimensions of the same names.
@@ -13,12 +13,9 @@ pub(super) fn copy(draft: &mut Draft, scene: &Scene, random: &mut Random) -> Opt
     let is_alike = |of: &Subject| of != to && of.stage == to.stage && dims(of) == dims(to);
     let alike: Vec<&Subject> = scene.stages.iter().map(|s| &s.subject).filter(|of| is_alike(of)).collect();
     let from = random.pick(&alike)?;
-    let is_of_loops = |verb: &Verb| {
-        verb.scope() == Scope::Stage && !matches!(verb, Verb::Specialize(_) | Verb::SpecializeFail(_) | Verb::Float(_))
-    };
     let own = |d: &&Directive| d.subject == **from && is_of_loops(&d.verb);
     let copied: Vec<Verb> = draft.0.iter().filter(own).map(|d| d.verb.clone()).collect();
-    draft.remove(to, is_of_loops);
+    draft.remove_loops(to);
     copied.into_iter().for_each(|verb| draft.add(to, verb));
     Some(())
 }
