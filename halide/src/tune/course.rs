@@ -10,7 +10,7 @@ const GAIN: f64 = 0.005;
 const PATIENCE: usize = 200;
 
 /// The candidates that are tried however long the first ones take to compile.
-const LEAST: usize = 16;
+const LEAST: usize = 64;
 
 /// The share of the time without a gain after which a search ends: a part of this.
 const PART: u32 = 3;

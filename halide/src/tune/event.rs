@@ -174,9 +174,14 @@ impl TuneReport {
             (None, Some(pick)) if self.is_better() => {
                 format!("picked {}, tuned {:.3} of it by its pairs alone", ms(pick), self.ratio)
             }
-            (duel, Some(pick)) => {
-                format!("picked {}, and nothing is faster", ms(duel.map_or(pick, |duel| duel.pick)))
+            (Some(Duel { pick, best, won }), _) => {
+                format!(
+                    "picked {}, and the best, {}, is not clearly faster: it won {won} of 12 rounds",
+                    ms(pick),
+                    ms(best)
+                )
             }
+            (None, Some(pick)) => format!("picked {}, and nothing is faster", ms(pick)),
             (_, None) => "picked, not measured".to_string(),
         }
     }

@@ -3,8 +3,9 @@
 //! [`Pipeline::tuner`](crate::Pipeline::tuner) begins with what
 //! [`auto_schedule`](crate::Pipeline::auto_schedule) picks and with schedules that it is given. Candidates are compiled
 //! in batches on all cores; then nothing else runs. Each one alternates with the best so far, and the ratio of their
-//! least times counts: on a busy machine times drift, ratios do not. The first run of a candidate is not timed, since
-//! it may compile a variant of the code.
+//! least times counts: on a busy machine times drift, ratios do not. One that is slow is given up after one pair, two
+//! or three. One that seems better runs in more pairs, which alone count, and of which it must win two thirds. The
+//! first run of a candidate is not timed, since it may compile a variant of the code.
 //!
 //! **Right results.** The outputs of the pick are compared with those of every Func at the root. The outputs of each
 //! candidate, of its first run and of its last one, are compared with the pick's bit by bit, within a tolerance where a
@@ -21,6 +22,7 @@
 //! the verdict, and the key, which holds the fingerprint of the pipeline, sizes, target, machine, threads and version.
 //! A tuning of the same key goes on from it. Lines are appended whole, under a lock; files can be concatenated.
 
+mod batch;
 mod bench;
 mod course;
 mod database;

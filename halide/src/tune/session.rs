@@ -1,5 +1,6 @@
 //! A tuning that runs: candidates are compiled, checked, and timed beside the best one.
 
+use super::batch::compile;
 use super::bench::Bench;
 use super::course::Course;
 use super::database::{Database, Replay};
@@ -17,7 +18,7 @@ use crate::pipeline::Pipeline;
 use halide_auto::tune::{Candidate, CandidateId, Origin, Outcome, TuneOptions, Tuner};
 use halide_core::buffer::Region;
 use halide_core::interp::Inputs;
-use halide_ir::target::{Budget, Target};
+use halide_ir::target::Target;
 use halide_sched::schedule::Schedule;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -25,10 +26,6 @@ use std::time::{Duration, Instant};
 
 /// The candidates that are compiled at once, before the first of them is run.
 const BATCH: usize = 8;
-
-/// The largest sizes of code that candidates may become: some times what the largest of the apps needs, so that none
-/// takes seconds to compile.
-const CODE: Budget = Budget { nodes: 150_000, instructions: 200_000, code_bytes: 4 << 20, stack_bytes: 8 << 20 };
 
 /// Times of picks that are not measured again.
 const SHORT: Duration = Duration::from_millis(50);
@@ -169,7 +166,7 @@ impl<'p> Session<'p> {
         if candidates.is_empty() {
             return Ok(Some(Ended::Exhausted));
         }
-        let compiled = self.compile(&candidates);
+        let compiled = compile(self.setup.pipeline, &self.setup.target, &candidates);
         for (candidate, (compiled, compiling)) in candidates.into_iter().zip(compiled) {
             if matches!(candidate.origin, Origin::Start(_)) {
                 self.starts.push(candidate.id);
@@ -204,25 +201,6 @@ impl<'p> Session<'p> {
         Ok(None)
     }
 
-    /// Compiles candidates, on all cores: nothing is timed meanwhile.
-    fn compile(&self, candidates: &[Candidate]) -> Vec<(Result<Compiled, Error>, Duration)> {
-        let target = Target { budget: CODE, ..self.setup.target };
-        let one = |candidate: &Candidate| {
-            let begun = Instant::now();
-            let compiled = self.setup.pipeline.compile(&candidate.schedule, &target);
-            (compiled, begun.elapsed())
-        };
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let share = candidates.len().div_ceil(cores).max(1);
-        std::thread::scope(|scope| {
-            let own = |share: &'_ [Candidate]| share.iter().map(one).collect::<Vec<_>>();
-            let threads: Vec<_> =
-                candidates.chunks(share).map(|share| (share, scope.spawn(move || own(share)))).collect();
-            // A thread that panicked is a mistake of the compiler's; compiling again on this one shows it.
-            threads.into_iter().flat_map(|(share, thread)| thread.join().unwrap_or_else(|_| own(share))).collect()
-        })
-    }
-
     /// Tries one candidate, and keeps what came of it. True if it is the best one now.
     fn try_out(
         &mut self,
@@ -238,7 +216,7 @@ impl<'p> Session<'p> {
             Ok(compiled) => Trial::new(&mut self.bench, &self.reference, &self.anchor, (compiled, compiling), loose)?,
         };
         if let (Verdict::Measured, true, Ok(compiled)) = (trial.verdict, trial.ratio() < 1.0, &compiled) {
-            trial.confirm(&mut self.bench, &self.anchor, compiled)?;
+            trial.confirm(&mut self.bench, &self.reference, &self.anchor, (compiled, loose))?;
         }
         let outcome = trial.outcome(self.anchor.time);
         let time = match outcome {

@@ -11,8 +11,15 @@ use std::time::{Duration, Instant};
 /// The pairs of a candidate that is not given up: of short runs, and of those from 50 ms on, which vary less.
 const PAIRS: (usize, usize) = (5, 3);
 
+/// The pairs that confirm a candidate: of short runs, and of long ones.
+const CONFIRMING: (usize, usize) = (11, 5);
+
+/// The pairs that a candidate may lose when it is confirmed: one of so many. On a busy machine times are as if from two
+/// machines, and a candidate that is better by little wins three of four.
+const MOST_LOST: usize = 3;
+
 /// Ratios beyond which a candidate is given up, by the number of pairs: one pair says little.
-const GIVEN_UP: [(usize, f64); 2] = [(1, 1.3), (3, 1.1)];
+const GIVEN_UP: [(usize, f64); 3] = [(1, 1.8), (2, 1.3), (3, 1.15)];
 
 /// The time that the first run of a candidate may take, in units of the time of the best one.
 const MOST_TIMES: u32 = 4;
@@ -22,6 +29,8 @@ pub(super) struct Trial {
     pub(super) verdict: Verdict,
     /// Times in nanoseconds: of the candidate, and of the best one.
     pub(super) pairs: Vec<(f64, f64)>,
+    /// True if it did not win most of the pairs that were to confirm it.
+    is_unclear: bool,
     /// The first difference, or the mistake that the run ended with.
     pub(super) wrong: Option<String>,
 }
@@ -35,9 +44,16 @@ pub(super) struct Anchor {
     pub(super) run: Duration,
 }
 
+impl Anchor {
+    /// A number of pairs for short runs or for long ones.
+    fn choose(&self, (short, long): (usize, usize)) -> usize {
+        if self.run < Duration::from_millis(50) { short } else { long }
+    }
+}
+
 impl Trial {
     fn ended(verdict: Verdict) -> Trial {
-        Trial { verdict, pairs: Vec::new(), wrong: None }
+        Trial { verdict, pairs: Vec::new(), is_unclear: false, wrong: None }
     }
 
     fn wrong(at: String) -> Trial {
@@ -92,7 +108,7 @@ impl Trial {
             return Ok(Trial { pairs, ..Trial::ended(Verdict::Dropped) });
         }
         let (mut verdict, mut pairs) = (Verdict::Measured, Vec::new());
-        let most = if anchor.run < Duration::from_millis(50) { PAIRS.0 } else { PAIRS.1 };
+        let most = anchor.choose(PAIRS);
         for n in 1..=most {
             match pair(bench, (compiled, &anchor.compiled), n % 2 == 1)? {
                 Ok(pair) => pairs.push(pair),
@@ -103,18 +119,27 @@ impl Trial {
                 break;
             }
         }
-        // The candidate ran last in all odd pairs, and those are where it ends.
-        if let Some(at) = reference.difference(bench.outputs(), loose)? {
+        // The candidate ran last in odd pairs. One that is given up earlier is not the result anyway.
+        if pairs.len() % 2 == 1
+            && let Some(at) = reference.difference(bench.outputs(), loose)?
+        {
             return Ok(Trial { pairs, ..Trial::wrong(at) });
         }
-        Ok(Trial { verdict, pairs, wrong: None })
+        Ok(Trial { verdict, pairs, is_unclear: false, wrong: None })
     }
 
-    /// Runs a candidate that seems to be better once more: of many candidates, the one that seems best is mostly one that
-    /// was lucky, and each error would be one of all times after it.
-    pub(super) fn confirm(&mut self, bench: &mut Bench, anchor: &Anchor, compiled: &Compiled) -> Result<(), Error> {
+    /// Runs a candidate that seems to be better once more: of many candidates, the one that seems best is mostly one
+    /// that was lucky, and each error would be one of all times after it. It must win most of these pairs; otherwise it
+    /// counts as no better than the best.
+    pub(super) fn confirm(
+        &mut self,
+        bench: &mut Bench,
+        reference: &Reference,
+        anchor: &Anchor,
+        (compiled, loose): (&Compiled, bool),
+    ) -> Result<(), Error> {
         let mut again = Vec::new();
-        for n in 1..=self.pairs.len() {
+        for n in 1..=anchor.choose(CONFIRMING) {
             match pair(bench, (compiled, &anchor.compiled), n % 2 == 1)? {
                 Ok(pair) => again.push(pair),
                 Err(error) => {
@@ -123,13 +148,21 @@ impl Trial {
                 }
             }
         }
+        // As many pairs as confirm are odd, so the candidate ran last.
+        if let Some(at) = reference.difference(bench.outputs(), loose)? {
+            *self = Trial::wrong(at);
+            return Ok(());
+        }
+        let lost = again.iter().filter(|(own, best)| own >= best).count();
+        self.is_unclear = lost * MOST_LOST > again.len();
         self.pairs = again;
         Ok(())
     }
 
     /// Its time in units of that of the best one: least by least.
     pub(super) fn ratio(&self) -> f64 {
-        ratio(&least(&self.pairs))
+        let ratio = ratio(&least(&self.pairs));
+        if self.is_unclear { ratio.max(1.0) } else { ratio }
     }
 
     /// The outcome in units of the time of the pick.

@@ -57,8 +57,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<(), Failure> {
     match tuned.report.wrong.len() {
         0 => Ok(()),
         wrong => Err(Failure(format!(
-            "{wrong} of the schedules compute wrong values: a promise in them, such as `monoid`, does not hold, or halide \
-             has a mistake; please report it"
+            "{wrong} of the schedules compute wrong values: a promise in them, such as `monoid`, does not hold, or \
+             halide has a mistake; please report it"
         ))),
     }
 }
