@@ -21,8 +21,12 @@ const MOST_LOST: usize = 3;
 /// Ratios beyond which a candidate is given up, by the number of pairs: one pair says little.
 const GIVEN_UP: [(usize, f64); 3] = [(1, 1.8), (2, 1.3), (3, 1.15)];
 
+/// A ratio that is far below 1, also on a busy machine, and the pairs that confirm it.
+const FAR: f64 = 0.5;
+const FEW: usize = 3;
+
 /// The time that the first run of a candidate may take, in units of the time of the best one.
-const MOST_TIMES: u32 = 4;
+const MOST_TIMES: u32 = 2;
 
 /// The result of trying a candidate.
 pub(super) struct Trial {
@@ -114,6 +118,10 @@ impl Trial {
                 Ok(pair) => pairs.push(pair),
                 Err(error) => return Ok(Trial::failed(&error)),
             }
+            // Far better than the best: more pairs follow to confirm it.
+            if n % 2 == 1 && ratio(&least(&pairs)) < FAR {
+                break;
+            }
             if GIVEN_UP.iter().any(|(after, most)| n == *after && ratio(&least(&pairs)) > *most) {
                 verdict = Verdict::Dropped;
                 break;
@@ -147,8 +155,11 @@ impl Trial {
                     return Ok(());
                 }
             }
+            if n == FEW && again.iter().all(|pair| ratio(pair) < FAR) {
+                break;
+            }
         }
-        // As many pairs as confirm are odd, so the candidate ran last.
+        // The candidate ran last: numbers of pairs that confirm are odd.
         if let Some(at) = reference.difference(bench.outputs(), loose)? {
             *self = Trial::wrong(at);
             return Ok(());
