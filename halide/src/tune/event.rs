@@ -144,7 +144,7 @@ pub struct TuneReport {
     pub duel: Option<Duel>,
     /// The time of the result in units of the time of the pick; 1 for the pick itself.
     pub ratio: f64,
-    /// The time of the pick when it began; `None` if nothing was measured.
+    /// The time of that, as measured when the tuning began; `None` if nothing was measured.
     pub pick_time: Option<Duration>,
     /// The candidates that were tried.
     pub tried: usize,

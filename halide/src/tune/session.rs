@@ -259,6 +259,7 @@ impl<'p> Session<'p> {
         let pick = self.starts.iter().copied().min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or(CandidateId(0));
         let pick_time = time(&pick);
         let of_pick = self.tuner.schedule(pick).cloned().unwrap_or_default();
+        self.pick_time = self.pick_time.mul_f64(pick_time.min(1.0));
         let Some((best, schedule, best_time)) = self.tuner.best().map(|(id, s, t)| (id, s.clone(), t)) else {
             return Ok((of_pick.clone(), of_pick, None, 1.0));
         };
