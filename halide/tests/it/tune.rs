@@ -1,8 +1,8 @@
 //! Tunings: results, events, databases, and the texts of mistakes. No test asserts a time.
 
-use halide::machine_file;
 use halide::prelude::*;
 use halide::tune::{Ended, Event, Tuned, Verdict};
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -261,13 +261,13 @@ fn records_say_what_was_measured_where() {
     let (pipeline, scratch) = (blur(), Scratch::new("fields"));
     drop(pipeline.tuner(&target(), &sizes()).database(&scratch.0).seed(9).run(after(2)).unwrap());
     let record: serde_json::Value = serde_json::from_str(&scratch.lines()[0]).unwrap();
-    let fields: Vec<&String> = record.as_object().unwrap().keys().collect();
-    assert_eq!(fields, ["key", "n", "pairs", "schedule", "seed", "time", "v", "verdict"]);
-    let key: Vec<&String> = record["key"].as_object().unwrap().keys().collect();
-    assert_eq!(key, ["halide", "machine", "pipeline", "shapes", "target", "threads"]);
+    // Their order is that of a feature of serde_json, which others may turn on.
+    let fields: BTreeSet<&str> = record.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(Vec::from_iter(fields), ["key", "n", "pairs", "schedule", "seed", "time", "v", "verdict"]);
+    let key: BTreeSet<&str> = record["key"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(Vec::from_iter(key), ["halide", "machine", "pipeline", "shapes", "target", "threads"]);
     assert_eq!(record["key"]["shapes"], "down[0..96, 0..64]");
     assert_eq!((&record["v"], &record["seed"]), (&1.into(), &9.into()));
-    assert!(machine_file::write(&halide::machine::Machine::host()).is_ok());
 }
 
 #[test]
