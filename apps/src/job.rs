@@ -8,6 +8,7 @@ use crate::shown;
 use halide::buffer::Span;
 use halide::call::RunStats;
 use halide::prelude::*;
+use halide::tune::Tuning;
 use image::{ColorType, DynamicImage};
 use std::sync::Arc;
 #[cfg(feature = "gpu")]
@@ -248,13 +249,24 @@ impl Job {
     /// # Errors
     /// As of [`Pipeline::auto_schedule`].
     pub fn auto_schedule(&self, target: &Target, options: &AutoOptions) -> Result<halide::auto::Auto, Error> {
+        self.pipeline.auto_schedule_with(target, &self.estimates(), options)
+    }
+
+    /// Prepares a tuning for the sizes, inputs and parameters of a run: of several, the first, since they do the same.
+    pub fn tuner(&self, target: &Target) -> Tuning<'_> {
+        let inputs = self.runs.first().into_iter().flatten().map(|(name, buffer)| (*name, buffer.clone()));
+        let tuning = self.pipeline.tuner(target, &self.estimates()).inputs(inputs);
+        self.memory_cap.into_iter().fold(tuning, Tuning::memory_cap)
+    }
+
+    /// The sizes and parameters of a run.
+    fn estimates(&self) -> Estimates {
         let output = &self.pipeline.funcs[self.pipeline.outputs[0]].name;
         let sizes = Estimates::new().output(output, &self.extents);
         let extents = |buffer: &AnyBuffer| buffer.dims().iter().map(|d| d.extent).collect::<Vec<i64>>();
         let inputs = self.runs.first().into_iter().flatten();
         let sizes = inputs.fold(sizes, |sizes, (name, buffer)| sizes.input(name, extents(buffer)));
-        let sizes = self.params.iter().fold(sizes, |sizes, (name, value)| sizes.param(name, *value));
-        self.pipeline.auto_schedule_with(target, &sizes, options)
+        self.params.iter().fold(sizes, |sizes, (name, value)| sizes.param(name, *value))
     }
 
     fn call<'c>(&self, compiled: &'c Compiled, inputs: &[(&str, AnyBuffer)], threads: Option<usize>) -> Call<'c> {

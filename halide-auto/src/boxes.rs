@@ -36,12 +36,12 @@ pub(crate) fn needed(
             None => drop(boxes.insert(source, region)),
         }
     };
-    dag.reads(of, domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));
+    dag.regions(of, domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));
     while let Some((_, func)) = todo.pop_last() {
         let Some(region) = boxes.get(&Source::Func(func)).cloned() else { continue };
         for stage in 0..dag.funcs[func].stages.len() {
             let domain = dag.domain((func, stage), &region);
-            dag.reads((func, stage), &domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));
+            dag.regions((func, stage), &domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));
         }
     }
     boxes
@@ -54,7 +54,7 @@ pub(crate) fn of_roots(dag: &Dag<'_>, outputs: &[(FuncId, Box)]) -> BTreeMap<Fun
         let Some(region) = boxes.get(&func).cloned() else { continue };
         for stage in 0..dag.funcs[func].stages.len() {
             let domain = dag.domain((func, stage), &region);
-            dag.reads((func, stage), &domain, &mut |source, region| {
+            dag.regions((func, stage), &domain, &mut |source, region| {
                 if let Source::Func(of) = source {
                     match boxes.get_mut(&of) {
                         Some(known) => join(known, &region),

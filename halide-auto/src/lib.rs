@@ -2,7 +2,7 @@
 //!
 //! Pure: no clock, input or output, threads, globals or order of hash tables, so equal questions have equal answers
 //! wherever they are asked. [`auto_schedule`] chooses a schedule for the sizes in [`Estimates`], by the predicted costs
-//! of loop nests; [`tss`] chooses the sizes of tiles.
+//! of loop nests; [`tss`] chooses the sizes of tiles; [`tune`] searches by measured times that it is told.
 //!
 //! The tiles of a product of matrices, on a machine with vectors of 512 bits:
 //!
@@ -66,6 +66,7 @@ mod sizes;
 mod state;
 mod substitution;
 pub mod tss;
+pub mod tune;
 mod tuning;
 
 pub use auto::{Auto, AutoOptions, CodeFacts, Group, Inspect, auto_schedule};

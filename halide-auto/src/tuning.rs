@@ -119,3 +119,17 @@ pub(crate) const SLOW_CODE: f64 = 3.0;
 pub(crate) const MOST_COPIES: usize = 2;
 /// The least part of the whole time that a Func takes for it to be copied.
 pub(crate) const LEAST_SHARE: f64 = 0.05;
+
+// tune
+
+/// The candidates that others are made of. Unit: schedules.
+/// Reason: as many as a batch has, and few enough that all are good.
+pub(crate) const MOST_PARENTS: usize = 8;
+/// The proposals after which a search finds nothing new. Unit: schedules.
+/// Reason: most are illegal or known; resolving one takes some 20 us.
+pub(crate) const PROPOSALS: usize = 400;
+/// The schedules of an earlier search that are measured again. Unit: schedules.
+pub(crate) const MOST_AGAIN: usize = 3;
+/// The least part by which a change is better than its parent, to count as a success. Unit: 1.
+/// Reason: less is noise, also of pairs.
+pub(crate) const LEAST_BETTER: f64 = 0.005;

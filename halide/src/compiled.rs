@@ -76,6 +76,11 @@ impl Compiled {
         self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made)
     }
 
+    /// The program of the main variant as text: equal programs become equal code. `None` for the interpreter.
+    pub(crate) fn main_text(&self) -> Option<String> {
+        self.parts.variants.as_ref().map(Variants::main_text)
+    }
+
     /// The program and the kernels of the main variant, if a GPU runs some of it.
     #[cfg(feature = "gpu")]
     pub(crate) fn on_device(&self) -> Option<(&halide_ir::Program, &halide_gpu::runtime::GpuProgram)> {

@@ -1,6 +1,7 @@
 //! Everything that can go wrong between an algorithm and its pixels, as one type for `?`.
 
 use crate::fault::{CallFault, Defect};
+use crate::tune::error::DatabaseError;
 use halide_auto::AutoError;
 use halide_core::limits::OverCap;
 #[cfg(feature = "cpu")]
@@ -116,6 +117,8 @@ pub enum Error {
     Query(QueryError),
     /// An output cannot be computed in the memory of an input. Nothing was written.
     InPlace(InPlaceError),
+    /// A database of measured schedules cannot be used.
+    Database(DatabaseError),
     /// A Func that the pipeline does not have.
     NoFunc {
         /// The name asked for.
@@ -204,6 +207,7 @@ impl fmt::Display for Error {
             Error::Run(error) => error.fmt(f),
             Error::InPlace(error) => error.fmt(f),
             Error::Auto(error) => error.fmt(f),
+            Error::Database(error) => error.fmt(f),
             Error::Query(error) => error.fmt(f),
             #[cfg(feature = "image")]
             Error::Image(error) => error.fmt(f),
@@ -229,6 +233,7 @@ impl std::error::Error for Error {
             Error::Internal(defect) => Some(defect),
             Error::Run(error) => Some(error),
             Error::Auto(error) => Some(error),
+            Error::Database(error) => Some(error),
             Error::Query(error) => Some(error),
             Error::InPlace(error) => Some(error),
             #[cfg(feature = "image")]

@@ -110,6 +110,15 @@ pub enum Defect {
         /// Its arguments.
         args: Vec<i64>,
     },
+    /// The schedule that was picked and an independent one compute different values.
+    Differs {
+        /// The first difference, as text.
+        at: String,
+        /// The schedule that was picked.
+        schedule: String,
+        /// The seed of the tuning.
+        seed: u64,
+    },
 }
 
 impl fmt::Display for Defect {
@@ -123,6 +132,9 @@ impl fmt::Display for Defect {
             }
             Defect::NoBuffer { output } => write!(f, "no buffer is given for output `{output}`"),
             Defect::UnknownFault { fault, args } => write!(f, "fault {fault} with {args:?} is not in the program"),
+            Defect::Differs { at, schedule, seed } => {
+                write!(f, "the picked schedule and every Func at the root disagree, with seed {seed}: {at}\n{schedule}")
+            }
         }
     }
 }

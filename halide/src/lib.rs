@@ -171,6 +171,7 @@ pub mod shape_cache;
 pub mod shapes;
 mod storage;
 pub mod trace;
+pub mod tune;
 mod variant_code;
 mod variant_key;
 mod variants;

@@ -58,6 +58,11 @@ impl Variants {
         }
     }
 
+    /// The program of the main variant as text.
+    pub(crate) fn main_text(&self) -> String {
+        self.main.program.to_string()
+    }
+
     /// The variants made so far, the main one first.
     pub(crate) fn made(&self) -> Vec<VariantKey> {
         self.made_because().into_iter().map(|(key, _)| key).collect()

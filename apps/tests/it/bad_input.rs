@@ -3,7 +3,7 @@
 use crate::{Workplace, write_grey};
 
 /// A mistake: exit status 1, nothing on stdout, a short text on stderr that has all `parts`, and no new file.
-fn check(place: &Workplace, args: &str, parts: &[&str]) {
+pub(crate) fn check(place: &Workplace, args: &str, parts: &[&str]) {
     let before = place.files();
     let ran = place.run(args);
     assert_eq!(ran.status, 1, "halide {args}\n{}{}", ran.stdout, ran.stderr);
@@ -17,7 +17,7 @@ fn check(place: &Workplace, args: &str, parts: &[&str]) {
 }
 
 /// A wrong command line: exit status 2.
-fn check_usage(args: &str, part: &str) {
+pub(crate) fn check_usage(args: &str, part: &str) {
     let place = Workplace::new();
     let ran = place.run(args);
     assert_eq!(ran.status, 2, "halide {args}\n{}", ran.stderr);

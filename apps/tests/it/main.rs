@@ -7,6 +7,7 @@ mod images;
 mod limits;
 mod reports;
 mod schedules;
+mod tune;
 
 use halide_skips::{Need, skip};
 use std::path::{Path, PathBuf};

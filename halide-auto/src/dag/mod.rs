@@ -65,6 +65,8 @@ pub(crate) struct StageNode {
     /// Coordinates of what it stores, by their places.
     pub(crate) writes: Vec<usize>,
     pub(crate) reads: Vec<Read>,
+    /// The buffers that it reads, with the places of different coordinates of each dimension.
+    sources: Vec<(Source, Vec<Vec<usize>>)>,
     pub(crate) work: Work,
     pub(crate) calls: Vec<CallSite>,
     /// True if reductions may come in any order.
@@ -156,6 +158,27 @@ impl<'p> Dag<'p> {
         }
     }
 
+    /// Calls `f` with the region of each buffer but its own that a definition reads, where its variables have these
+    /// values.
+    pub(crate) fn regions(
+        &self,
+        (func, stage): (FuncId, usize),
+        domain: &[(i64, i64)],
+        f: &mut dyn FnMut(Source, Box),
+    ) {
+        let node = &self.funcs[func].stages[stage];
+        let mut values = Vec::new();
+        node.coordinates.ranges(domain, &mut values);
+        for (of, dims) in node.sources.iter().filter(|(of, _)| *of != Source::Func(func)) {
+            let whole = self.whole(*of);
+            let span = |(d, places): (usize, &Vec<usize>)| {
+                let spans = places.iter().map(|place| known_span(&values, *place, whole.get(d).copied()));
+                spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0))
+            };
+            f(*of, dims.iter().enumerate().map(span).collect());
+        }
+    }
+
     /// The elements that a definition reads and those of its own Func that it stores, at one point each.
     pub(crate) fn own_reads(&self, (func, stage): (FuncId, usize), domain: &[(i64, i64)]) -> (Vec<Box>, Box) {
         let node = &self.funcs[func].stages[stage];
@@ -167,22 +190,16 @@ impl<'p> Dag<'p> {
     }
 
     fn region_of(&self, of: Source, places: &[usize], values: &[Range]) -> Box {
-        let whole = match of {
+        let whole = self.whole(of);
+        places.iter().enumerate().map(|(d, place)| known_span(values, *place, whole.get(d).copied())).collect()
+    }
+
+    /// The region that is assumed of a buffer.
+    fn whole(&self, of: Source) -> &Box {
+        match of {
             Source::Func(func) => &self.funcs[func].assumed,
             Source::Image(image) => &self.images[image],
-        };
-        let span = |(d, place): (usize, &usize)| {
-            let whole = whole.get(d).copied();
-            match (values.get(*place).and_then(|v| v.ends()), whole) {
-                (Some((first, last)), Some(whole)) if last.saturating_sub(first) > whole.1.saturating_sub(whole.0) => {
-                    // More than there is: nothing is known.
-                    whole
-                }
-                (Some(known), _) => known,
-                (None, whole) => whole.unwrap_or((0, 0)),
-            }
-        };
-        places.iter().enumerate().map(span).collect()
+        }
     }
 
     /// Bytes of an element of a buffer.
@@ -192,6 +209,29 @@ impl<'p> Dag<'p> {
             Source::Image(image) => self.pipeline.images[image].ty.bytes() as f64,
         }
     }
+}
+
+/// The values of a coordinate, or all that there are if nothing is known of it.
+fn known_span(values: &[Range], place: usize, whole: Option<(i64, i64)>) -> (i64, i64) {
+    match (values.get(place).and_then(|v| v.ends()), whole) {
+        (Some((first, last)), Some(whole)) if last.saturating_sub(first) > whole.1.saturating_sub(whole.0) => whole,
+        (Some(known), _) => known,
+        (None, whole) => whole.unwrap_or((0, 0)),
+    }
+}
+
+/// The buffers that are read, with the places of different coordinates of each dimension.
+fn sources(reads: &[Read]) -> Vec<(Source, Vec<Vec<usize>>)> {
+    let mut found: BTreeMap<Source, Vec<Vec<usize>>> = BTreeMap::new();
+    for read in reads {
+        let dims = found.entry(read.of).or_insert_with(|| vec![Vec::new(); read.args.len()]);
+        for (places, place) in dims.iter_mut().zip(&read.args) {
+            if !places.contains(place) {
+                places.push(*place);
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>, contracts: bool) -> StageNode {
@@ -257,5 +297,15 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
         }
     }
     let writes = stage.args.iter().map(place).collect();
-    StageNode { vars: vars.collect(), writes, reads, work, calls, any_order: possible.order.is_ok(), coordinates }
+    let sources = sources(&reads);
+    StageNode {
+        vars: vars.collect(),
+        writes,
+        reads,
+        sources,
+        work,
+        calls,
+        any_order: possible.order.is_ok(),
+        coordinates,
+    }
 }

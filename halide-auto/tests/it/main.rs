@@ -10,3 +10,4 @@ mod rules;
 mod select;
 mod simulated;
 mod support;
+mod tune;

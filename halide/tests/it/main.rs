@@ -59,6 +59,7 @@ mod tidy_places;
 mod tidy_skips;
 mod together;
 mod tracing;
+mod tune;
 mod undef;
 mod untuned;
 

@@ -52,6 +52,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "emit",
             "search",
             "auto",
+            "tune",
         ],
     ),
 ];

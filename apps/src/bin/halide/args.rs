@@ -5,6 +5,7 @@ use halide::Tier;
 use halide::features::CpuFeatures;
 use halide::schedule::FloatMode;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
 #[derive(Debug, Parser)]
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Time and check every schedule of an app
     Compare(CompareArgs),
+    /// Search for a fast schedule of an app by timing candidates on this machine; Ctrl-C ends it and keeps the best
+    Tune(TuneArgs),
     /// Show the sizes and speeds of this machine: what it tells, and typical figures for the rest
     Machine(MachineArgs),
 }
@@ -117,7 +120,36 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
-/// The options that `run` and `compare` share.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TuneArgs {
+    /// The app, by name; `halide list` names them all
+    pub(crate) app: String,
+    /// The image to read; the photograph that comes with halide by default
+    #[arg(value_name = "IN")]
+    pub(crate) file: Option<PathBuf>,
+    /// The time that all of it may take, such as 500ms, 60s or 5m; with 0s the schedule is picked without a run
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s")]
+    pub(crate) time: Duration,
+    /// A schedule to begin with besides the one that is chosen for these sizes: of the app by name, or a file with one
+    #[arg(long, value_name = "NAME|FILE|auto", default_value = "auto")]
+    pub(crate) from: String,
+    /// Keep what is measured in FILE, a JSON object a line, and go on from what is in it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) db: Option<PathBuf>,
+    /// The seed of random choices
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Write the schedule to FILE, whenever a better one is found
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// The options that `run`, `compare` and `tune` share.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CommonArgs {
     /// The number of threads that parallel loops may use; all cores by default
@@ -220,6 +252,21 @@ fn size(text: &str) -> Result<(i64, i64), String> {
     let number = |t: &str| t.parse::<i64>().map_err(|_| "expected WxH, for example 1536x1024".to_string());
     let (width, height) = text.split_once(['x', 'X']).ok_or("expected WxH, for example 1536x1024")?;
     Ok((number(width)?, number(height)?))
+}
+
+/// A time with its unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a time with its unit, for example 500ms, 60s or 5m".to_string();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(expected)?;
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit {
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" => 60.0,
+        _ => return Err(expected()),
+    };
+    let number: f64 = number.parse().map_err(|_| expected())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| expected())
 }
 
 fn tier(name: &str) -> Result<Tier, String> {

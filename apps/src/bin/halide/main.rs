@@ -13,6 +13,7 @@ mod list;
 mod machine;
 mod report;
 mod run;
+mod tune;
 
 use args::{Cli, Command};
 use clap::error::ErrorKind;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::List { json } => list::list(json),
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Tune(args) => tune::tune(&args),
         Command::Machine(args) => machine::machine(&args),
     };
     match result {
