@@ -252,8 +252,8 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// Returns true if a Func is in loops of one iteration, which are outside of all others: it may as well be outside of
-    /// these.
+    /// Returns true if a Func is in loops of one iteration, which are outside of all others: it may as well be outside
+    /// of these.
     fn runs_once(&self, state: &State, func: FuncId) -> bool {
         let Place::At { host, depth, .. } = state.place(func) else { return false };
         let (Some(region), Some(shape)) = (self.pricer.roots.get(&host.0), state.shape(host)) else { return false };
