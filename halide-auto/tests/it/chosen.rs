@@ -1,6 +1,6 @@
 //! Schedules that are chosen, and the texts of mistakes in estimates.
 
-use halide_auto::{Auto, AutoError, AutoOptions, Estimates};
+use halide_auto::{Auto, AutoError, AutoOptions, CodeFacts, Estimates};
 use halide_core::buffer::Region;
 use halide_core::expr::{cast_to, exp};
 use halide_core::ids::IdVec;
@@ -10,7 +10,7 @@ use halide_ir::machine::Machine;
 use halide_ir::target::{Arch, Budget, Target};
 use halide_sched::lower::LowerOptions;
 use halide_sched::nest::{NestQuery, Sizes, dense_dims};
-use halide_sched::plan::resolve;
+use halide_sched::plan::{Plan, resolve};
 use halide_sched::schedule::Verb;
 
 const TARGET: Target = Target {
@@ -99,6 +99,29 @@ fn sums_are_added_up_in_registers() {
     assert!(text.contains("product: compute_at(out, "), "{text}");
     assert!(update.contains("unroll(") && update.contains("k.x, "), "{text}");
     assert!(auto.predicted_ns * 10.0 < auto.breadth_first_ns, "{text}");
+}
+
+/// A compiler that makes slow code of a stage is asked again, and what it says of the first schedule counts.
+#[test]
+fn code_is_looked_at() {
+    let sizes = Estimates::new().output("down", [6400, 4800]).input("input", [6400, 4800]);
+    let (machine, options) = (Machine::typical(&TARGET), AutoOptions::default());
+    let asked = |slow: &dyn Fn(&Plan) -> bool| {
+        let mut times = 0;
+        let mut inspect = |plan: &Plan| {
+            times += 1;
+            let refused = if slow(plan) { vec!["down.x".to_string(), "across.x".to_string()] } else { Vec::new() };
+            Some(CodeFacts { refused })
+        };
+        let auto = halide_auto::auto_schedule(&blur(), &TARGET, &machine, &sizes, &options, &mut inspect);
+        (auto.unwrap_or_else(|e| panic!("{e}")), times)
+    };
+    let (fast, once) = asked(&|_| false);
+    let (slow, often) = asked(&|_| true);
+    assert_eq!(fast.schedule, chosen(&blur(), &TARGET, &sizes).schedule);
+    assert!(once == 1 && (2..10).contains(&often), "{once} and {often} times");
+    assert!(slow.predicted_ns > fast.predicted_ns, "{} and {}", slow.predicted_ns, fast.predicted_ns);
+    assert_eq!(slow.refused, Vec::<String>::new());
 }
 
 /// A table of few entries is computed once, however cheap it would be to compute an entry where it is used.
