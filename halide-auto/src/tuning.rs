@@ -108,7 +108,7 @@ pub(crate) const TILE_STEPS: [i64; 12] = [2, 4, 8, 16, 32, 48, 64, 96, 128, 256,
 /// The most groups that are priced.
 pub(crate) const MOST_PRICED: usize = 20_000;
 /// The times that each choice is looked at again.
-pub(crate) const SWEEPS: usize = 3;
+pub(crate) const SWEEPS: usize = 2;
 /// The least part by which a schedule must be cheaper to be taken.
 pub(crate) const LEAST_PART: f64 = 0.01;
 /// The times that code is looked at, at most.
