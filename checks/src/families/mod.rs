@@ -16,6 +16,7 @@ mod folds;
 mod guards;
 mod loops;
 mod narrow;
+mod overlong;
 mod planes;
 mod sides;
 mod sums;
@@ -49,7 +50,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 31] = {
+const FAMILIES: [Family; 32] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -85,6 +86,7 @@ const FAMILIES: [Family; 31] = {
         Family { gpu: true, ..family("sides", sides::sides, true) },
         family("empties", empties::empties, true),
         family("tails", tails::tails, true),
+        family("overlong", overlong::overlong, true),
     ]
 };
 

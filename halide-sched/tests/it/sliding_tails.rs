@@ -218,3 +218,30 @@ fn tails_inside_of_the_loops_of_a_window() {
         }
     }
 }
+
+/// A tail in the loop of a window that slides grows the first piece, which is the whole window, to an earlier end than
+/// the pieces behind it. What is read of its producer does not slide past the end of the first iteration.
+#[test]
+fn a_tail_longer_than_the_window_that_reads_it() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    for read in [1, -1] {
+        let [mut f, mut g, mut s, mut h] = ["f", "g", "s", "h"].map(Func::new);
+        f[x] = input[x] * 3 + x;
+        g[x] = f[x - 1] - f[x + 1] * 2;
+        s[x] = g[x * read] * 5 + g[x * read + 1];
+        h[x] = s[x] - s[x + 4];
+        let p = Pipeline::new([&h]).unwrap();
+        for tail in ["split(x, t, u, 16)", "split(x, t, u, 16, RoundUp)", "vectorize(x, 16)", "unroll(x, 16)"] {
+            let schedule = format!(
+                "s: store_root() compute_at(h, x)\n g: compute_at(h, x) {tail}\n f: store_root() compute_at(h, x)"
+            );
+            for width in [1, 2, 5, 16, 17, 40, 41] {
+                let image = random_image(I32, &Region::of_spans([(-100, 200)]), 1);
+                check(&p, &schedule, &[("in", image)], &Region::of_spans([(-3, width)]));
+            }
+            let text = decision(&p, &schedule);
+            assert_eq!(text.contains("its first window may end before"), read == 1, "{text}");
+        }
+    }
+}

@@ -42,7 +42,7 @@
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::region_table::Regions;
-use crate::lower::regions::slide_windows::{bounds_of, edge_sym, kind_of};
+use crate::lower::regions::slide_windows::{bounds_of, edge_sym, first_iteration, kind_of};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk::any_stmt;
 use crate::tuning::MOST_ITERATIONS;
@@ -94,6 +94,10 @@ struct Start {
     even: bool,
 }
 
+/// The reason not to start where the end of the first window is not known to be that of later ones: `slide_windows` has
+/// compared them for consumers of which none starts early; where all do, they are the same.
+const MIXED: &str = "its windows end by where those of several consumers begin, of which some start early";
+
 /// Has loops start early that slide the windows in `slid`, where they can.
 pub(crate) fn start_early(
     ctx: &Ctx<'_>,
@@ -122,10 +126,14 @@ pub(crate) fn start_early(
         // Each that stays may keep others from starting early.
         let slid: BTreeSet<FuncId> = windows.iter().map(|w| w.func).collect();
         let hosts = hosts(ctx, along);
+        let firsts: BTreeMap<FuncId, BTreeSet<FuncId>> =
+            windows.iter().map(|w| (w.func, first_windows(ctx, regions, w))).collect();
         loop {
             let before = starts.len();
             for func in starts.keys().copied().collect::<Vec<_>>() {
-                if let Some(why) = missing(ctx, &starts, &slid, &hosts, func, along) {
+                let early = firsts[&func].iter().filter(|f| starts.contains_key(f)).count();
+                let mixed = (early > 0 && early < firsts[&func].len()).then(|| MIXED.to_string());
+                if let Some(why) = missing(ctx, &starts, &slid, &hosts, func, along).or(mixed) {
                     trace.did_not(subject(func), "started early", why);
                     starts.remove(&func);
                 }
@@ -215,6 +223,27 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
     let last = build::sym(edge_sym(ctx, func, dim, Edge::Max, place));
     let min = simplify(&build::max(window.reached.clone(), begin.clone()), facts);
     Ok(Start { iterations, min, begun: build::le(begin, last), even: false })
+}
+
+/// The Funcs whose windows begin elsewhere in the first iteration than in others, so that the window of a producer may
+/// end elsewhere, too.
+fn first_windows(ctx: &Ctx<'_>, regions: &Regions, window: &Slid) -> BTreeSet<FuncId> {
+    let start = first_iteration(ctx, window.along);
+    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
+    let mut todo = vec![edge_sym(ctx, window.func, window.dim, Edge::Max, window.place)];
+    while let Some(s) = todo.pop() {
+        let Sym::Bound { func, at, .. } = s else { continue };
+        if !ctx.is_inside(at, Scope::Body(window.along)) || !seen.insert(s) {
+            continue;
+        }
+        let Some(value) = regions.value(s) else { continue };
+        visit::for_each_node(value, &mut |n| match n.kind() {
+            ExprKind::Sym(part) => todo.push(*part),
+            ExprKind::Select(c, _, _) if *c == start => _ = found.insert(func),
+            _ => {}
+        });
+    }
+    found
 }
 
 fn on_device(ctx: &Ctx<'_>, scope: Scope) -> bool {

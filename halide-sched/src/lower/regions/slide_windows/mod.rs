@@ -13,6 +13,10 @@
 //! inputs do not hold what it reads, and a definition may be alone in growing, so that it overwrites what updates have
 //! done.
 //!
+//! A tail that consumers have in the same loop ends at a distance from where its region begins. Where that region is
+//! made of a window that slides, it begins elsewhere in the first iteration, which computes the whole window, and ends
+//! elsewhere, too: earlier than the second iteration takes for granted. Then the producer does not slide.
+//!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
 //! ```text
 //! f: store_root() compute_at(g, x)
@@ -173,8 +177,26 @@ fn slide<'p>(
         (Monotone::Decreasing | Monotone::Constant, Monotone::Decreasing | Monotone::Constant) => Edge::Max,
         _ => return Err("the region does not move one way".into()),
     };
+    let mut begins = |e: &Expr| expansions.of(ctx, regions, e, v, true);
+    let first = (begins(&edge(dim, Edge::Min)), begins(&edge(dim, Edge::Max)));
+    if !reaches(ctx, facts, v, way, (&first.0, &first.1), (min, max)) {
+        return Err("its first window may end before those behind it begin to be new".into());
+    }
+    let (reached, touching) = behind_previous(facts, v, way, (min, max));
+    let window = Window { func, dim, place, way, min, max, reached: &reached };
+    let extended = narrow(ctx, regions, tails, &window, v)? > 0;
+    expansions.forget(func);
+    let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
+    let upwards = way == Edge::Min;
+    let slid =
+        Slid { func, place, along: v, dim, upwards, max: max.clone(), reached: reached.clone(), touching, extended };
+    Ok((format!("computes only what is new in `{name}`"), slid))
+}
+
+/// The new edge of a window, next to what the previous iteration reached, and whether windows never lie apart.
+fn behind_previous(facts: &Facts, v: LoopId, way: Edge, (min, max): (&Expr, &Expr)) -> (Expr, bool) {
+    let var = Sym::Loop(v);
     let previous = |e: &Expr| visit::substitute(e, &|s| (s == var).then(|| build::offset(build::loop_var(v), -1)));
-    // The new edge, next to what the previous iteration reached.
     let (old, reached, touching) = match way {
         Edge::Min => {
             (min, build::offset(previous(max), 1), BoundQuery::difference(min, &previous(max), facts).is_at_most(1))
@@ -188,15 +210,23 @@ fn slide<'p>(
         (_, Edge::Min) => build::max(old.clone(), reached),
         (_, Edge::Max) => build::min(old.clone(), reached),
     };
-    let reached = simplify(&reached, facts);
-    let window = Window { func, dim, place, way, min, max, reached: &reached };
-    let extended = narrow(ctx, regions, tails, &window, v)? > 0;
-    expansions.forget(func);
-    let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
-    let upwards = way == Edge::Min;
-    let slid =
-        Slid { func, place, along: v, dim, upwards, max: max.clone(), reached: reached.clone(), touching, extended };
-    Ok((format!("computes only what is new in `{name}`"), slid))
+    (simplify(&reached, facts), touching)
+}
+
+/// Returns true if the window of the first iteration, `first`, reaches as far as `later` says, which is that of any
+/// other iteration. What is new in the second one is found from the latter: consumers that slide compute more in their
+/// first iteration, and a tail or a promised extent, which ends at a distance from where a region begins, ends earlier
+/// there.
+fn reaches(ctx: &Ctx<'_>, facts: &Facts, v: LoopId, way: Edge, first: (&Expr, &Expr), later: (&Expr, &Expr)) -> bool {
+    let (short, long) = match way {
+        Edge::Min => (later.1, first.1),
+        Edge::Max => (first.0, later.0),
+    };
+    let start = bounds_of(ctx, v).0;
+    let at_start = |e: &Expr| visit::substitute(e, &|s| (s == Sym::Loop(v)).then(|| start.clone()));
+    short == long
+        || BoundQuery::difference(short, long, facts).is_at_most(0)
+        || BoundQuery::difference(&at_start(short), &at_start(long), facts).is_at_most(0)
 }
 
 /// Returns true if all values that a loop goes over in an iteration of a loop around it, whose variable is `var`, are
