@@ -5,7 +5,7 @@ use crate::cost::{Choices, Pricer};
 use crate::dag::{StageVar, extent, pieces};
 use crate::moves;
 use crate::state::{Choice, Place, Shape, State};
-use crate::tuning::{LEAST_PART, MOST_PRICED, MOST_REGISTERS, SWEEPS};
+use crate::tuning::{FEW_FUNCS, LEAST_PART, MOST_MEMBERS, MOST_PRICED, MOST_REGISTERS, PRICED_PER_FUNC, SWEEPS};
 use halide_core::ids::FuncId;
 use halide_ir::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,8 +145,9 @@ impl<'q> Search<'q> {
         let mut best = first;
         self.chosen.clear();
         let order: Vec<FuncId> = self.pricer.dag.pipeline.order.iter().rev().copied().collect();
-        self.most = self.pricer.priced + MOST_PRICED;
-        for &func in &order {
+        self.most = self.pricer.priced + MOST_PRICED.max(PRICED_PER_FUNC * order.len());
+        // Of many Funcs, numbers wait for places, on which they depend.
+        for &func in order.iter().filter(|_| order.len() <= FEW_FUNCS) {
             self.numbers(&mut best, func);
         }
         self.sweeps(best, &order)
@@ -198,6 +199,14 @@ impl<'q> Search<'q> {
         state.choices.iter().filter(|(id, _)| is_near(**id)).map(|(id, c)| (*id, c.clone())).collect()
     }
 
+    /// The predicted time of the groups of a Func and of all that reads it.
+    fn near_ns(&self, candidate: &Candidate, func: FuncId) -> f64 {
+        let state = &candidate.state;
+        let readers = state.readers(self.pricer.dag, func).into_iter().map(|r| state.root(r.0));
+        let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
+        roots.iter().filter_map(|root| candidate.groups.get(root)).sum()
+    }
+
     fn is_over(&self) -> bool {
         self.pricer.priced >= self.most
     }
@@ -224,7 +233,7 @@ impl<'q> Search<'q> {
             if self.is_over() {
                 break;
             }
-            if self.runs_once(&state, func) {
+            if self.runs_once(&state, func) || self.is_crowded(&state, func) {
                 continue;
             }
             let mut funcs = vec![func];
@@ -247,7 +256,8 @@ impl<'q> Search<'q> {
                 least = Some(candidate);
             }
         }
-        if let Some(least) = least.filter(|c| c.ns() < best.ns() * (1.0 - LEAST_PART)) {
+        let enough = best.ns() - LEAST_PART * self.near_ns(best, func);
+        if let Some(least) = least.filter(|c| c.ns() < enough) {
             *best = least;
         }
     }
@@ -259,6 +269,13 @@ impl<'q> Search<'q> {
         let (Some(region), Some(shape)) = (self.pricer.roots.get(&host.0), state.shape(host)) else { return false };
         let loops = shape.loops(&self.pricer.dag.domain(host, region));
         state.place(host.0) == Place::Root && loops.iter().take(depth).all(|l| l.trip <= 1.0)
+    }
+
+    /// Returns true if the group of a Func has more members than code is good for.
+    fn is_crowded(&self, state: &State, func: FuncId) -> bool {
+        let root = state.root(func);
+        let members = state.choices.keys().filter(|id| !state.is_inlined(**id) && state.root(**id) == root).count();
+        root != func && members > MOST_MEMBERS
     }
 
     /// Changes the loops of a Func's definitions, one number at a time, as long as that gains.
@@ -274,6 +291,7 @@ impl<'q> Search<'q> {
                 let Some(shape) = best.state.shape((func, stage)).cloned() else { return };
                 let is_root = best.state.place(func) == Place::Root;
                 let most_lanes = i64::from(self.target.vector_bits) / 8 / dag.funcs[func].widths.1.max(1);
+                let enough = best.ns() - LEAST_PART * self.near_ns(best, func);
                 let mut least: Option<Candidate> = None;
                 for next in moves::shapes(dag, (func, stage), &shape, &domain, is_root, most_lanes) {
                     if self.is_over() {
@@ -287,7 +305,7 @@ impl<'q> Search<'q> {
                         choice.shapes[stage] = next;
                     }
                     let candidate = self.changed(best, state, &[func]);
-                    if candidate.ns() < least.as_ref().map_or(best.ns() * (1.0 - LEAST_PART), |l| l.ns()) {
+                    if candidate.ns() < least.as_ref().map_or(enough, |l| l.ns()) {
                         least = Some(candidate);
                     }
                 }

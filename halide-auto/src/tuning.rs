@@ -107,6 +107,14 @@ pub(crate) const MOST_REGISTERS: i64 = 48;
 pub(crate) const TILE_STEPS: [i64; 12] = [2, 4, 8, 16, 32, 48, 64, 96, 128, 256, 512, 1024];
 /// The most groups that are priced.
 pub(crate) const MOST_PRICED: usize = 20_000;
+/// The groups that are priced for each Func, where there are so many that this is more. Unit: groups.
+/// Reason: places and numbers of one Func take some sixty.
+pub(crate) const PRICED_PER_FUNC: usize = 100;
+/// The Funcs of a pipeline of which all numbers are chosen before places are. Unit: Funcs.
+pub(crate) const FEW_FUNCS: usize = 100;
+/// The Funcs of a group, at most.
+/// Reason: loops of more do not stay in registers, and their code grows; prices take as long as a group has members.
+pub(crate) const MOST_MEMBERS: usize = 16;
 /// The times that each choice is looked at again.
 pub(crate) const SWEEPS: usize = 2;
 /// The least part by which a schedule must be cheaper to be taken.
