@@ -199,9 +199,13 @@ impl<'q> Search<'q> {
         state.choices.iter().filter(|(id, _)| is_near(**id)).map(|(id, c)| (*id, c.clone())).collect()
     }
 
-    /// The predicted time of the groups of a Func and of all that reads it.
+    /// The predicted time that gains are measured by: the whole one, or, of so many Funcs that none takes much of it,
+    /// that of the groups of a Func and of all that reads it.
     fn near_ns(&self, candidate: &Candidate, func: FuncId) -> f64 {
         let state = &candidate.state;
+        if state.choices.len() <= FEW_FUNCS {
+            return candidate.ns();
+        }
         let readers = state.readers(self.pricer.dag, func).into_iter().map(|r| state.root(r.0));
         let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
         roots.iter().filter_map(|root| candidate.groups.get(root)).sum()
