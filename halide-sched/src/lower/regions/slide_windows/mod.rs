@@ -179,11 +179,9 @@ fn slide<'p>(
     };
     let mut begins = |e: &Expr| expansions.of(ctx, regions, e, v, true);
     let first = (begins(&edge(dim, Edge::Min)), begins(&edge(dim, Edge::Max)));
-    if !reaches(ctx, facts, v, way, (&first.0, &first.1), (min, max)) {
-        return Err("its first window may end before those behind it begin to be new".into());
-    }
+    let reaches = reaches(ctx, facts, v, way, (&first.0, &first.1), (min, max));
     let (reached, touching) = behind_previous(facts, v, way, (min, max));
-    let window = Window { func, dim, place, way, min, max, reached: &reached };
+    let window = Window { func, dim, place, way, min, max, reached: &reached, reaches };
     let extended = narrow(ctx, regions, tails, &window, v)? > 0;
     expansions.forget(func);
     let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
@@ -250,6 +248,8 @@ struct Window<'e> {
     max: &'e Expr,
     /// The first coordinate, in the direction of the movement, that the previous iteration did not reach.
     reached: &'e Expr,
+    /// True if the first window reaches as far as is taken for granted in the second iteration.
+    reaches: bool,
 }
 
 impl Window<'_> {
@@ -274,7 +274,7 @@ fn narrow<'p>(
     window: &Window<'_>,
     v: LoopId,
 ) -> Result<i64, String> {
-    let &Window { func, dim, place, way, min, max, reached } = window;
+    let &Window { func, dim, place, way, min, max, reached, reaches } = window;
     let facts = tails.facts;
     let new = match way {
         Edge::Min => (reached, max),
@@ -289,6 +289,9 @@ fn narrow<'p>(
     let length = loop {
         let outcome = tails.piece(ctx, moving, [new, (min, max)], least);
         let length = outcome.inspect_err(|_| regions.replace(target, place, before.clone()))?;
+        if !reaches {
+            return Err("its first window may end before those behind it begin to be new".into());
+        }
         let after = build::select(first_iteration(ctx, v), before.clone(), window.edge(length, facts));
         regions.replace(target, place, after);
         // Inputs were asked to hold what tails compute over whole windows.
