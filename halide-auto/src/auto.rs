@@ -7,7 +7,7 @@ use crate::dag::{Box as Spans, Dag, Known, volume};
 use crate::emit;
 use crate::error::AutoError;
 use crate::estimate::{Complete, Estimates};
-use crate::inline::{inlined, may_inline};
+use crate::inline::{inlined, may_inline, passed_on};
 use crate::search::{Candidate, Search};
 use crate::sizes::{assumed_regions, image_dims, region_of, spans};
 use crate::state::{Choice, Place, Shape, State};
@@ -144,10 +144,12 @@ impl Chooser<'_> {
         let outputs: Vec<(FuncId, Spans)> =
             rewritten.outputs.iter().zip(&self.complete.regions).map(|(func, region)| (*func, spans(region))).collect();
         let roots = of_roots(&dag, &outputs);
-        let first = first_state(&dag, &roots, &inlined(&rewritten, &points(&dag, &roots)), self.target);
+        let inlined = inlined(&rewritten, &points(&dag, &roots));
+        let first = first_state(&dag, &roots, &inlined, self.target);
         let pricer = Pricer::new(&dag, self.machine, self.target.threads, &roots);
         let may_inline = rewritten.order.iter().copied().filter(|id| may_inline(&rewritten, *id)).collect();
-        let mut search = Search { pricer, may_inline, target: self.target, chosen: BTreeMap::new(), most: 0 };
+        let (target, passed_on, chosen) = (self.target, passed_on(&rewritten), BTreeMap::new());
+        let mut search = Search { pricer, may_inline, passed_on, target, chosen, most: (0, 0) };
         let breadth_first = search.candidate(first);
         let mut best = search.run(breadth_first.clone());
         let mut refused = Vec::new();
@@ -207,11 +209,11 @@ impl Chooser<'_> {
         let facts = inspect(&plan)?;
         let dag = search.pricer.dag;
         let mut slow = Vec::new();
-        for (id, choice) in candidate.state.choices.iter().filter(|(_, c)| c.place != Place::Inline) {
+        for (id, choice) in candidate.state.choices.enumerate().filter(|(_, c)| c.place != Place::Inline) {
             for (n, shape) in choice.shapes.iter().enumerate() {
-                let name = emit::innermost_loop(dag, (*id, n), shape);
+                let name = emit::innermost_loop(dag, (id, n), shape);
                 let is_vector = shape.vector.is_some();
-                slow.extend(Some((*id, n)).filter(|_| is_vector && facts.refused.contains(&name)));
+                slow.extend(Some((id, n)).filter(|_| is_vector && facts.refused.contains(&name)));
             }
         }
         Some(slow)
@@ -231,7 +233,8 @@ fn points(dag: &Dag<'_>, roots: &BTreeMap<FuncId, Spans>) -> BTreeMap<FuncId, f6
 fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule) -> Option<Schedule> {
     let (state, whole) = (&candidate.state, candidate.ns());
     let mut dearest: Option<(f64, Schedule)> = None;
-    for (&func, &ns) in &candidate.groups {
+    for (func, ns) in candidate.groups.enumerate() {
+        let Some(ns) = *ns else { continue };
         let is_free = !dag.funcs[func].is_output && may_inline(dag.pipeline, func);
         if !is_free || ns < dearest.as_ref().map_or(LEAST_SHARE * whole, |(most, _)| *most) {
             continue;
@@ -267,8 +270,8 @@ fn lowers(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Result<(
 
 /// Lets definitions of floats use them so.
 fn allow_floats(schedule: &mut Schedule, dag: &Dag<'_>, floats: FloatMode, state: &State) {
-    for (id, choice) in &state.choices {
-        let def = &dag.pipeline.funcs[*id];
+    for (id, choice) in state.choices.enumerate() {
+        let def = &dag.pipeline.funcs[id];
         if choice.place == Place::Inline || !def.types.iter().any(|ty| ty.is_float()) {
             continue;
         }
@@ -295,13 +298,13 @@ fn first_state(
     inlined: &IdVec<FuncId, bool>,
     target: &Target,
 ) -> State {
-    let choice = |id: &FuncId| {
-        let region = roots.get(id).cloned().unwrap_or_else(|| dag.funcs[*id].assumed.clone());
-        let shape = |stage| Shape::first(dag, (*id, stage), &region, target);
-        let shapes = (0..dag.funcs[*id].stages.len()).map(shape).collect();
-        (*id, Rc::new(Choice { place: if inlined[*id] { Place::Inline } else { Place::Root }, shapes }))
+    let choice = |id: FuncId| {
+        let region = roots.get(&id).cloned().unwrap_or_else(|| dag.funcs[id].assumed.clone());
+        let shape = |stage| Shape::first(dag, (id, stage), &region, target);
+        let shapes = (0..dag.funcs[id].stages.len()).map(shape).collect();
+        Rc::new(Choice { place: if inlined[id] { Place::Inline } else { Place::Root }, shapes })
     };
-    State { choices: dag.pipeline.order.iter().map(choice).collect() }
+    State { choices: dag.pipeline.funcs.ids().map(choice).collect() }
 }
 
 /// The groups of a state by the names of their Funcs.
@@ -309,7 +312,7 @@ fn groups(candidate: &Candidate, pricer: &mut Pricer<'_>) -> Vec<Group> {
     let (state, dag) = (&candidate.state, pricer.dag);
     let name = |id: &FuncId| dag.pipeline.funcs[*id].name.clone();
     let mut found = Vec::new();
-    for root in dag.pipeline.order.iter().filter(|id| candidate.groups.contains_key(id)) {
+    for root in dag.pipeline.order.iter().filter(|id| candidate.groups[**id].is_some()) {
         let is_member = |id: &&FuncId| *id != root && !state.is_inlined(**id) && state.root(**id) == *root;
         let members = dag.pipeline.order.iter().filter(is_member).map(name).collect();
         let mut points: BTreeMap<String, f64> = BTreeMap::new();
@@ -317,7 +320,7 @@ fn groups(candidate: &Candidate, pricer: &mut Pricer<'_>) -> Vec<Group> {
             let computed = pricer.root_cost(state, (*root, stage)).points;
             computed.iter().for_each(|(id, count)| *points.entry(name(id)).or_default() += count);
         }
-        let predicted_ns = candidate.groups.get(root).copied().unwrap_or(0.0);
+        let predicted_ns = candidate.groups[*root].unwrap_or(0.0);
         found.push(Group { root: name(root), members, points, predicted_ns });
     }
     found

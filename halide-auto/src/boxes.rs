@@ -2,10 +2,30 @@
 
 use crate::dag::{Box, Dag, Source};
 use halide_core::ids::FuncId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BinaryHeap};
 
-/// The region of each buffer that is read or computed.
-pub(crate) type Boxes = BTreeMap<Source, Box>;
+/// The region of each buffer that is read or computed, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Boxes(Vec<(Source, Box)>);
+
+impl Boxes {
+    pub(crate) fn get(&self, source: Source) -> Option<&Box> {
+        let at = self.0.binary_search_by_key(&source, |(source, _)| *source).ok()?;
+        self.0.get(at).map(|(_, region)| region)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Source, Box)> {
+        self.0.iter()
+    }
+
+    /// Makes the region of a buffer hold another one.
+    fn join(&mut self, source: Source, region: Box) {
+        match self.0.binary_search_by_key(&source, |(source, _)| *source) {
+            Ok(at) => join(&mut self.0[at].1, &region),
+            Err(at) => self.0.insert(at, (source, region)),
+        }
+    }
+}
 
 /// The smallest box that holds both.
 fn join(known: &mut Box, other: &[(i64, i64)]) {
@@ -22,23 +42,25 @@ pub(crate) fn needed(
     domain: &[(i64, i64)],
     inside: &dyn Fn(FuncId) -> bool,
 ) -> Boxes {
-    let mut boxes = Boxes::new();
-    // Funcs that are to be looked at, consumers last.
-    let mut todo: BTreeMap<usize, FuncId> = BTreeMap::new();
-    let add = |boxes: &mut Boxes, todo: &mut BTreeMap<usize, FuncId>, source: Source, region: Box| {
+    let mut boxes = Boxes::default();
+    // Funcs that are to be looked at, by rank: consumers come first.
+    let mut todo: BinaryHeap<usize> = BinaryHeap::new();
+    let add = |boxes: &mut Boxes, todo: &mut BinaryHeap<usize>, source: Source, region: Box| {
         if let Source::Func(func) = source
             && inside(func)
         {
-            todo.insert(dag.rank[func], func);
+            todo.push(dag.rank[func]);
         }
-        match boxes.get_mut(&source) {
-            Some(known) => join(known, &region),
-            None => drop(boxes.insert(source, region)),
-        }
+        boxes.join(source, region);
     };
     dag.regions(of, domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));
-    while let Some((_, func)) = todo.pop_last() {
-        let Some(region) = boxes.get(&Source::Func(func)).cloned() else { continue };
+    let mut last = None;
+    while let Some(rank) = todo.pop() {
+        if last.replace(rank) == Some(rank) {
+            continue;
+        }
+        let func = dag.pipeline.order[rank];
+        let Some(region) = boxes.get(Source::Func(func)).cloned() else { continue };
         for stage in 0..dag.funcs[func].stages.len() {
             let domain = dag.domain((func, stage), &region);
             dag.regions((func, stage), &domain, &mut |source, region| add(&mut boxes, &mut todo, source, region));

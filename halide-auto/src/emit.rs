@@ -65,7 +65,7 @@ pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target) -> S
     let dag = pricer.dag;
     let mut schedule = Schedule::new();
     for &id in &dag.pipeline.order {
-        let Some(choice) = state.choices.get(&id) else { continue };
+        let choice = &state.choices[id];
         let name = dag.pipeline.funcs[id].name.as_str();
         match choice.place {
             Place::Inline => continue,

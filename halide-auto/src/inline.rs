@@ -1,5 +1,6 @@
 //! Funcs that are substituted where they are used: computing them there costs no more than storing and loading them.
 
+use crate::tuning::MOST_PASSED_ON;
 use halide_core::ids::{ExprId, FuncId, IdVec};
 use halide_core::pipeline::{Kind, Pipeline, StageDef};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,40 @@ pub(crate) fn inlined(pipeline: &Pipeline, points: &BTreeMap<FuncId, f64>) -> Id
         }
     }
     inlined
+}
+
+/// The Funcs that one definition reads, once and at its own point, whose values are no wider: to store those is no
+/// worse than to store these, as long as all is not more code than compilers are good for.
+pub(crate) fn passed_on(pipeline: &Pipeline) -> BTreeSet<FuncId> {
+    let bytes = |func: FuncId| pipeline.funcs[func].types.iter().map(|ty| ty.bytes()).sum::<usize>();
+    // The only read of each that has one: the reader, if it reads so.
+    let mut reads: BTreeMap<FuncId, Option<FuncId>> = BTreeMap::new();
+    for &id in &pipeline.order {
+        let def = &pipeline.funcs[id];
+        for stage in &def.stages {
+            for e in reached(pipeline, stage) {
+                let Kind::Call { func, args, .. } = &pipeline.exprs[e].kind else { continue };
+                let is_var = |(arg, var): (&ExprId, _)| pipeline.exprs[*arg].kind == Kind::Var(var);
+                let at_point = args.len() == def.args.len() && args.iter().zip(def.args.iter().copied()).all(is_var);
+                let only = Some(id).filter(|_| at_point && stage.rdom.is_none() && bytes(id) <= bytes(*func));
+                reads.entry(*func).and_modify(|read| *read = None).or_insert(only);
+            }
+        }
+    }
+    let mut passed = BTreeSet::new();
+    let mut inner: BTreeMap<FuncId, u64> = BTreeMap::new();
+    for &id in &pipeline.order {
+        let values = &pipeline.funcs[id].stages[0].values;
+        let own: u64 = values.iter().map(|value| operations(pipeline, *value)).sum();
+        let all = own.saturating_add(inner.get(&id).copied().unwrap_or(0));
+        let Some(Some(reader)) = reads.get(&id).copied() else { continue };
+        if may_inline(pipeline, id) && all <= MOST_PASSED_ON {
+            passed.insert(id);
+            let sum = inner.entry(reader).or_default();
+            *sum = sum.saturating_add(all);
+        }
+    }
+    passed
 }
 
 /// Returns true if a Func may be substituted: it is not an output, has no updates, and nothing is said or tested where

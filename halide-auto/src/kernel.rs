@@ -12,6 +12,7 @@ use crate::tuning::{
 };
 use halide_core::ids::FuncId;
 use halide_ir::machine::Vector;
+use halide_ir::visit::deep;
 use std::collections::BTreeMap;
 
 /// The instructions of an iteration of the innermost loop.
@@ -147,7 +148,7 @@ fn add_reads(
             let way = if element.at.iter().any(|span| extent(*span) > 1) { Lanes::Scattered } else { way };
             let hoisted = is_hoisted.get(n).copied().unwrap_or(false) && way != Lanes::Scattered;
             // Elements that data decide about are not the same because their ranges are.
-            let key = if way == Lanes::Scattered { vec![(seen, n as i64)] } else { element.at };
+            let key = if way == Lanes::Scattered { Box::from_slice(&[(seen, n as i64)]) } else { element.at };
             distinct.insert((element.source, key), (way, hoisted));
         }
     }
@@ -212,7 +213,7 @@ fn visit(
             Source::Func(func) if (q.is_inlined)(func) => {
                 if *visits <= 2 * MOST_VISITS {
                     let domain = dag.domain((func, 0), &at);
-                    visit(dag, q, (func, 0), &domain, found, visits);
+                    deep(|| visit(dag, q, (func, 0), &domain, found, visits));
                 }
             }
             _ => found.push(Element { source, at }),

@@ -18,9 +18,7 @@ pub(crate) fn places(
     let current = state.place(func);
     let mut put = |state: &State, place: Place| {
         let mut next = state.clone();
-        if let Some(choice) = next.choice_mut(func) {
-            choice.place = place;
-        }
+        next.choice_mut(func).place = place;
         all.push(next);
     };
     if current != Place::Root {
@@ -51,7 +49,7 @@ pub(crate) fn places(
         if host.1 == 0 && is_plain && state.place(host.0) == Place::Root && !state.has_members(host.0) {
             for tiled in tiles(host.0) {
                 let mut next = state.clone();
-                if let Some(shape) = next.choice_mut(host.0).and_then(|c| c.shapes.first_mut()) {
+                if let Some(shape) = next.choice_mut(host.0).shapes.first_mut() {
                     *shape = tiled;
                 }
                 at_depths(&next);
@@ -63,9 +61,8 @@ pub(crate) fn places(
 
 /// The state in which a Func is substituted where it is used, if it is not.
 pub(crate) fn inlined(state: &State, func: FuncId) -> Option<State> {
-    let mut next = state.clone();
-    let choice = next.choice_mut(func).filter(|choice| choice.place != Place::Inline)?;
-    choice.place = Place::Inline;
+    let mut next = Some(state).filter(|state| !state.is_inlined(func)).cloned()?;
+    next.choice_mut(func).place = Place::Inline;
     Some(next)
 }
 

@@ -5,8 +5,10 @@ use crate::cost::{Choices, Pricer};
 use crate::dag::{StageVar, extent, pieces};
 use crate::moves;
 use crate::state::{Choice, Place, Shape, State};
-use crate::tuning::{FEW_FUNCS, LEAST_PART, MOST_MEMBERS, MOST_PRICED, MOST_REGISTERS, PRICED_PER_FUNC, SWEEPS};
-use halide_core::ids::FuncId;
+use crate::tuning::{
+    FEW_FUNCS, LEAST_PART, MOST_ASKED, MOST_MEMBERS, MOST_PRICED, MOST_REGISTERS, PRICED_PER_FUNC, SWEEPS,
+};
+use halide_core::ids::{FuncId, IdVec};
 use halide_ir::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -15,12 +17,13 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub(crate) struct Candidate {
     pub(crate) state: State,
-    pub(crate) groups: BTreeMap<FuncId, f64>,
+    /// Nanoseconds of Funcs outside of all loops.
+    pub(crate) groups: IdVec<FuncId, Option<f64>>,
 }
 
 impl Candidate {
     pub(crate) fn ns(&self) -> f64 {
-        self.groups.values().sum()
+        self.groups.iter().flatten().sum()
     }
 }
 
@@ -29,18 +32,19 @@ pub(crate) struct Search<'q> {
     pub(crate) pricer: Pricer<'q>,
     /// The Funcs that may be substituted where they are used.
     pub(crate) may_inline: BTreeSet<FuncId>,
+    /// Those that stay substituted where they are, if there are many Funcs: to store what reads them is no worse.
+    pub(crate) passed_on: BTreeSet<FuncId>,
     pub(crate) target: &'q Target,
     /// The groups around each Func when its place was chosen last.
     pub(crate) chosen: BTreeMap<FuncId, Choices>,
-    /// The number of prices at which the search ends.
-    pub(crate) most: usize,
+    /// The number of prices, and that of definitions that were looked at for them, at which the search ends.
+    pub(crate) most: (usize, u64),
 }
 
 impl<'q> Search<'q> {
     pub(crate) fn candidate(&mut self, state: State) -> Candidate {
-        let roots: Vec<FuncId> =
-            state.choices.iter().filter(|(_, c)| c.place == Place::Root).map(|(id, _)| *id).collect();
-        let groups = roots.into_iter().map(|root| (root, self.pricer.group(&state, root))).collect();
+        let is_root = |id: FuncId| state.place(id) == Place::Root;
+        let groups = state.choices.ids().map(|id| is_root(id).then(|| self.pricer.group(&state, id))).collect();
         Candidate { state, groups }
     }
 
@@ -55,10 +59,7 @@ impl<'q> Search<'q> {
         }
         let mut groups = from.groups.clone();
         for root in affected {
-            match state.place(root) {
-                Place::Root => drop(groups.insert(root, self.pricer.group(&state, root))),
-                _ => drop(groups.remove(&root)),
-            }
+            groups[root] = (state.place(root) == Place::Root).then(|| self.pricer.group(&state, root));
         }
         Candidate { state, groups }
     }
@@ -69,22 +70,20 @@ impl<'q> Search<'q> {
         let dag = self.pricer.dag;
         let mut moved = Vec::new();
         loop {
-            let is_wrong = |(id, choice): (&FuncId, &Rc<Choice>)| match choice.place {
-                Place::At { host, depth, .. } if groups.contains(&state.root(*id)) => {
+            let is_wrong = |(id, choice): (FuncId, &Rc<Choice>)| match choice.place {
+                Place::At { host, depth, .. } if groups.contains(&state.root(id)) => {
                     let is_there =
                         state.shape(host).is_some_and(|shape| shape.depth() >= depth) && !state.is_inlined(host.0);
-                    (!is_there || !state.encloses(dag, *id, host, depth)).then_some(*id)
+                    (!is_there || !state.encloses(dag, id, host, depth)).then_some(id)
                 }
                 _ => None,
             };
-            let wrong: Vec<FuncId> = state.choices.iter().filter_map(is_wrong).collect();
+            let wrong: Vec<FuncId> = state.choices.enumerate().filter_map(is_wrong).collect();
             if wrong.is_empty() {
                 return moved;
             }
             for id in wrong {
-                if let Some(choice) = state.choice_mut(id) {
-                    choice.place = Place::Root;
-                }
+                state.choice_mut(id).place = Place::Root;
                 moved.push(id);
             }
         }
@@ -94,19 +93,20 @@ impl<'q> Search<'q> {
     fn settle(&self, state: &mut State, root: FuncId) {
         let dag = self.pricer.dag;
         let mut members: Vec<FuncId> =
-            state.choices.keys().copied().filter(|id| *id != root && state.root(*id) == root).collect();
+            state.choices.ids().filter(|id| *id != root && state.root(*id) == root).collect();
         members.sort_by_key(|id| std::cmp::Reverse(dag.rank[*id]));
+        // Hosts come before what is in their loops, so that what is needed there is known once their loops are.
+        let (mut known, mut larger) = (BTreeMap::new(), BTreeMap::new());
         for member in members {
             let Place::At { host, depth, .. } = state.place(member) else { continue };
             let is_innermost = state.shape(host).is_some_and(|shape| shape.depth() == depth);
             let updates = dag.funcs[member].stages.len() > 1;
-            let Some(region) = self.pricer.region(state, member, 0) else { continue };
+            let Some(region) = self.pricer.region_with(state, member, 0, &mut known) else { continue };
             if updates {
-                let other = self.pricer.region(state, member, 1);
+                let other = self.pricer.region_with(state, member, 1, &mut larger);
                 self.note_fixed(state, member, Some(&region), other.as_deref());
             }
-            let Some(choice) = state.choice_mut(member) else { continue };
-            for (stage, shape) in choice.shapes.iter_mut().enumerate() {
+            for (stage, shape) in state.choice_mut(member).shapes.iter_mut().enumerate() {
                 let vars = &dag.funcs[member].stages[stage].vars;
                 let domain = dag.domain((member, stage), &region);
                 fit_vector(shape, &domain);
@@ -128,8 +128,7 @@ impl<'q> Search<'q> {
     ) {
         let (Some(region), Some(other)) = (region, other) else { return };
         let dag = self.pricer.dag;
-        let Some(choice) = state.choice_mut(member) else { return };
-        for (stage, shape) in choice.shapes.iter_mut().enumerate() {
+        for (stage, shape) in state.choice_mut(member).shapes.iter_mut().enumerate() {
             let vars = &dag.funcs[member].stages[stage].vars;
             let is_fixed = |n: usize| {
                 let Some(d) = vars[n].dim else { return true };
@@ -145,7 +144,7 @@ impl<'q> Search<'q> {
         let mut best = first;
         self.chosen.clear();
         let order: Vec<FuncId> = self.pricer.dag.pipeline.order.iter().rev().copied().collect();
-        self.most = self.pricer.priced + MOST_PRICED.max(PRICED_PER_FUNC * order.len());
+        self.end_after(MOST_PRICED.max(PRICED_PER_FUNC * order.len()));
         // Of many Funcs, numbers wait for places, on which they depend.
         for &func in order.iter().filter(|_| order.len() <= FEW_FUNCS) {
             self.numbers(&mut best, func);
@@ -167,14 +166,18 @@ impl<'q> Search<'q> {
                 self.chosen.insert(func, around);
             }
         }
-        self.most = self.pricer.priced + MOST_PRICED / 2;
+        self.end_after(MOST_PRICED / 2);
         self.sweeps(first, &order)
     }
 
     fn sweeps(&mut self, mut best: Candidate, order: &[FuncId]) -> Candidate {
         for _ in 0..SWEEPS {
             let before = best.ns();
+            let is_many = order.len() > FEW_FUNCS;
             for &func in order {
+                if is_many && best.state.is_inlined(func) && self.passed_on.contains(&func) {
+                    continue;
+                }
                 let around = self.around(&best.state, func);
                 if self.chosen.get(&func) == Some(&around) {
                     continue;
@@ -196,7 +199,7 @@ impl<'q> Search<'q> {
         let readers = state.readers(self.pricer.dag, func).into_iter().map(|r| state.root(r.0));
         let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
         let is_near = |id: FuncId| roots.contains(&state.root(id));
-        state.choices.iter().filter(|(id, _)| is_near(**id)).map(|(id, c)| (*id, c.clone())).collect()
+        state.choices.enumerate().filter(|(id, _)| is_near(*id)).map(|(id, c)| (id, c.clone())).collect()
     }
 
     /// The predicted time that gains are measured by: the whole one, or, of so many Funcs that none takes much of it,
@@ -208,11 +211,15 @@ impl<'q> Search<'q> {
         }
         let readers = state.readers(self.pricer.dag, func).into_iter().map(|r| state.root(r.0));
         let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
-        roots.iter().filter_map(|root| candidate.groups.get(root)).sum()
+        roots.iter().filter_map(|root| candidate.groups[*root]).sum()
+    }
+
+    fn end_after(&mut self, prices: usize) {
+        self.most = (self.pricer.priced + prices, self.pricer.dag.asked.get() + MOST_ASKED);
     }
 
     fn is_over(&self) -> bool {
-        self.pricer.priced >= self.most
+        self.pricer.priced >= self.most.0 || self.pricer.dag.asked.get() >= self.most.1
     }
 
     /// Takes the best place of a Func, each tried with the best numbers of the loops around it.
@@ -278,7 +285,7 @@ impl<'q> Search<'q> {
     /// Returns true if the group of a Func has more members than code is good for.
     fn is_crowded(&self, state: &State, func: FuncId) -> bool {
         let root = state.root(func);
-        let members = state.choices.keys().filter(|id| !state.is_inlined(**id) && state.root(**id) == root).count();
+        let members = state.choices.ids().filter(|id| !state.is_inlined(*id) && state.root(*id) == root).count();
         root != func && members > MOST_MEMBERS
     }
 
@@ -305,9 +312,7 @@ impl<'q> Search<'q> {
                         continue;
                     }
                     let mut state = best.state.clone();
-                    if let Some(choice) = state.choice_mut(func) {
-                        choice.shapes[stage] = next;
-                    }
+                    state.choice_mut(func).shapes[stage] = next;
                     let candidate = self.changed(best, state, &[func]);
                     if candidate.ns() < least.as_ref().map_or(enough, |l| l.ns()) {
                         least = Some(candidate);

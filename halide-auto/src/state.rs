@@ -1,8 +1,8 @@
 //! A state of the search: where each Func is computed, and the loops of its definitions.
 
 use crate::dag::{Dag, extent, pieces};
-use halide_core::ids::FuncId;
-use std::collections::BTreeMap;
+use halide_core::ids::{FuncId, IdVec};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The place of a Func.
@@ -89,28 +89,33 @@ pub(crate) struct Choice {
     pub(crate) shapes: Vec<Shape>,
 }
 
-/// The choices about all Funcs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The choices about all Funcs. Those of different states are shared where they are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
-    pub(crate) choices: BTreeMap<FuncId, Rc<Choice>>,
+    pub(crate) choices: IdVec<FuncId, Rc<Choice>>,
 }
 
 impl State {
     /// The choice about a Func, to be changed.
-    pub(crate) fn choice_mut(&mut self, func: FuncId) -> Option<&mut Choice> {
-        self.choices.get_mut(&func).map(Rc::make_mut)
+    pub(crate) fn choice_mut(&mut self, func: FuncId) -> &mut Choice {
+        Rc::make_mut(&mut self.choices[func])
     }
 
     pub(crate) fn place(&self, func: FuncId) -> Place {
-        self.choices.get(&func).map_or(Place::Root, |choice| choice.place)
+        self.choices.get(func).map_or(Place::Root, |choice| choice.place)
     }
 
     pub(crate) fn shape(&self, (func, stage): (FuncId, usize)) -> Option<&Shape> {
-        self.choices.get(&func)?.shapes.get(stage)
+        self.choices.get(func)?.shapes.get(stage)
     }
 
     pub(crate) fn is_inlined(&self, func: FuncId) -> bool {
         self.place(func) == Place::Inline
+    }
+
+    /// The Funcs that are substituted, in order.
+    pub(crate) fn inlined(&self) -> impl Iterator<Item = FuncId> {
+        self.choices.enumerate().filter(|(_, choice)| choice.place == Place::Inline).map(|(id, _)| id)
     }
 
     /// The Func outside of all loops in whose loops a Func is computed, or itself.
@@ -136,17 +141,16 @@ impl State {
 
     /// Returns true if any Func is computed in the loops of one.
     pub(crate) fn has_members(&self, func: FuncId) -> bool {
-        self.choices.values().any(|c| matches!(c.place, Place::At { host, .. } if host.0 == func))
+        self.choices.iter().any(|c| matches!(c.place, Place::At { host, .. } if host.0 == func))
     }
 
     /// The definitions that read a Func, where Funcs that are substituted stand for their own readers.
     pub(crate) fn readers(&self, dag: &Dag<'_>, func: FuncId) -> Vec<(FuncId, usize)> {
-        let (mut found, mut todo, mut seen) = (Vec::new(), vec![func], vec![func]);
+        let (mut found, mut todo, mut seen) = (Vec::new(), vec![func], BTreeSet::from([func]));
         while let Some(at) = todo.pop() {
             for &(reader, stage) in &dag.funcs[at].readers {
                 if self.is_inlined(reader) {
-                    if !seen.contains(&reader) {
-                        seen.push(reader);
+                    if seen.insert(reader) {
                         todo.push(reader);
                     }
                 } else if !found.contains(&(reader, stage)) {

@@ -2,6 +2,7 @@
 
 use crate::dag::{Dag, StageNode, Work};
 use halide_core::ids::FuncId;
+use halide_ir::visit::deep;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -17,7 +18,8 @@ pub(crate) fn with_inlined(
         let inner = match memo.get(&call.func) {
             Some(known) => known.clone(),
             None => {
-                let own = with_inlined(dag, &dag.funcs[call.func].stages[0], is_inlined, memo);
+                // As deep as a chain of Funcs is long.
+                let own = deep(|| with_inlined(dag, &dag.funcs[call.func].stages[0], is_inlined, memo));
                 memo.entry(call.func).or_insert(Rc::new(own)).clone()
             }
         };

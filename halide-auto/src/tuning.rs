@@ -110,6 +110,12 @@ pub(crate) const MOST_PRICED: usize = 20_000;
 /// The groups that are priced for each Func, where there are so many that this is more. Unit: groups.
 /// Reason: places and numbers of one Func take some sixty.
 pub(crate) const PRICED_PER_FUNC: usize = 100;
+/// The definitions that are looked at for prices, at most. Unit: definitions, each as often as it is looked at.
+/// Reason: some five seconds; pipelines of less than a hundred Funcs need a tenth of it.
+pub(crate) const MOST_ASKED: u64 = 15_000_000;
+/// The operations of Funcs that stay substituted without being looked at. Unit: operations of a point.
+/// Reason: an eighth of what may be written out, so that vectors and registers still have a choice.
+pub(crate) const MOST_PASSED_ON: u64 = 100;
 /// The Funcs of a pipeline of which all numbers are chosen before places are. Unit: Funcs.
 pub(crate) const FEW_FUNCS: usize = 100;
 /// The Funcs of a group, at most.

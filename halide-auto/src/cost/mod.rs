@@ -8,7 +8,7 @@ mod slow;
 mod traffic;
 mod walk;
 
-use crate::boxes::needed;
+use crate::boxes::{Boxes, needed};
 use crate::dag::{Box, Dag, Source, Work};
 use crate::kernel::Kernel;
 use crate::state::{Choice, LoopSpec, Place, Shape, State};
@@ -121,7 +121,7 @@ impl<'q> Pricer<'q> {
     pub(crate) fn group(&mut self, state: &State, root: FuncId) -> f64 {
         self.speak_of(state);
         let own = |id: &FuncId| state.root(*id) == root;
-        let key: Choices = state.choices.iter().filter(|(id, _)| own(id)).map(|(id, c)| (*id, c.clone())).collect();
+        let key: Choices = state.choices.enumerate().filter(|(id, _)| own(id)).map(|(id, c)| (id, c.clone())).collect();
         if let Some(known) = self.memo.groups.get(&(root, key.clone())) {
             return *known;
         }
@@ -135,12 +135,10 @@ impl<'q> Pricer<'q> {
     fn speak_of(&mut self, state: &State) {
         let same = {
             let mut own = self.inlined.iter();
-            state.choices.iter().filter(|(_, c)| c.place == Place::Inline).all(|(id, _)| own.next() == Some(id))
-                && own.next().is_none()
+            state.inlined().all(|id| own.next() == Some(&id)) && own.next().is_none()
         };
         if !same {
-            let next: Vec<FuncId> =
-                state.choices.iter().filter(|(_, c)| c.place == Place::Inline).map(|(id, _)| *id).collect();
+            let next: Vec<FuncId> = state.inlined().collect();
             let memo = self.others.remove(&next).unwrap_or_default();
             let before = std::mem::replace(&mut self.memo, memo);
             self.others.insert(std::mem::replace(&mut self.inlined, next), before);
@@ -149,14 +147,15 @@ impl<'q> Pricer<'q> {
 
     /// The cost of a definition outside of all loops.
     pub(crate) fn root_cost(&mut self, state: &State, of: (FuncId, usize)) -> Cost {
+        self.speak_of(state);
         let Some(region) = self.roots.get(&of.0).cloned() else { return Cost::default() };
         let Some(shape) = state.shape(of) else { return Cost::default() };
         let domain = self.dag.domain(of, &region);
         let loops = shape.loops(&domain);
         self.hosted.clear();
-        for (id, choice) in state.choices.iter().filter(|(id, _)| state.root(**id) == of.0) {
+        for (id, choice) in state.choices.enumerate().filter(|(id, _)| state.root(*id) == of.0) {
             if let Place::At { host, depth, .. } = choice.place {
-                self.hosted.entry(host).or_default().push((depth, *id));
+                self.hosted.entry(host).or_default().push((depth, id));
             }
         }
         self.level(state, of, &loops, 0, &domain).0
@@ -207,6 +206,17 @@ impl<'q> Pricer<'q> {
     /// The region of a Func in an iteration in the middle of the loops around it, where those outside of all loops are
     /// larger by so much.
     pub(crate) fn region(&self, state: &State, func: FuncId, larger: i64) -> Option<Box> {
+        self.region_with(state, func, larger, &mut BTreeMap::new())
+    }
+
+    /// The same, given what is needed at the places of other Funcs, to which that at its own is added.
+    pub(crate) fn region_with(
+        &self,
+        state: &State,
+        func: FuncId,
+        larger: i64,
+        known: &mut BTreeMap<((FuncId, usize), usize), Boxes>,
+    ) -> Option<Box> {
         match state.place(func) {
             Place::Inline => None,
             Place::Root => {
@@ -214,12 +224,15 @@ impl<'q> Pricer<'q> {
                 Some(region.iter().map(|(first, last)| (*first, last + larger)).collect())
             }
             Place::At { host, depth, .. } => {
-                let region = self.region(state, host.0, larger)?;
-                let mut domain = self.dag.domain(host, &region);
-                let loops = state.shape(host)?.loops(&domain);
-                loops.iter().take(depth).for_each(|l| restrict(&mut domain, l));
-                let inside = |func: FuncId| state.is_inlined(func) || state.is_inside(func, host, depth);
-                needed(self.dag, host, &domain, &inside).remove(&Source::Func(func))
+                if !known.contains_key(&(host, depth)) {
+                    let region = self.region_with(state, host.0, larger, known)?;
+                    let mut domain = self.dag.domain(host, &region);
+                    let loops = state.shape(host)?.loops(&domain);
+                    loops.iter().take(depth).for_each(|l| restrict(&mut domain, l));
+                    let inside = |func: FuncId| state.is_inlined(func) || state.is_inside(func, host, depth);
+                    known.insert((host, depth), needed(self.dag, host, &domain, &inside));
+                }
+                known.get(&(host, depth))?.get(Source::Func(func)).cloned()
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Bytes that parts of a nest move, and how fast memory moves them.
 
 use super::{Pricer, restrict};
-use crate::boxes::{Boxes, needed};
+use crate::boxes::needed;
 use crate::dag::{Box, Source, extent, volume};
 use crate::state::{Place, State};
 use crate::tuning::{BYTES_OF_POINT, BYTES_OF_ROW, FEW_STREAMS, HALVING_STREAMS, MOST_STREAMS, STREAMED_BYTES};
@@ -37,7 +37,13 @@ impl Pricer<'_> {
 
     /// Bytes of what so many points read, as far as it comes from behind a cache, if one is named. Where data decide
     /// about coordinates, these may be anywhere, but points read no more lines than they have elements.
-    pub(super) fn bytes(&self, state: &State, boxes: &Boxes, level: Option<usize>, points: f64) -> f64 {
+    pub(super) fn bytes<'b>(
+        &self,
+        state: &State,
+        boxes: impl Iterator<Item = &'b (Source, Box)>,
+        level: Option<usize>,
+        points: f64,
+    ) -> f64 {
         let last = self.machine.caches.len().saturating_sub(1);
         let holds = self.machine.caches.last().map_or(0.0, |cache| cache.usable(self.threads) as f64);
         let counts = |source: &Source| match source {
@@ -48,7 +54,7 @@ impl Pricer<'_> {
             }
             _ => true,
         };
-        let read = boxes.iter().filter(|(source, _)| counts(source));
+        let read = boxes.filter(|(source, _)| counts(source));
         let most = points * BYTES_OF_POINT;
         read.map(|(source, region)| (volume(region) * self.dag.bytes(*source)).min(most)).sum()
     }

@@ -30,7 +30,7 @@ impl Pricer<'_> {
         let (mut cost, mut written) = (Cost::default(), 0.0);
         let mut resident = Vec::new();
         for &member in &members {
-            let Some(region) = boxes.get(&Source::Func(member)) else { continue };
+            let Some(region) = boxes.get(Source::Func(member)) else { continue };
             if !is_innermost || !self.is_written_out(state, member, region) {
                 continue;
             }
@@ -42,7 +42,7 @@ impl Pricer<'_> {
             }
         }
         for &member in &members {
-            let Some(region) = boxes.get(&Source::Func(member)) else { continue };
+            let Some(region) = boxes.get(Source::Func(member)) else { continue };
             let (region, times) = self.computed(state, member, region, loops, depth, domain);
             for stage in 0..dag.funcs[member].stages.len() {
                 let of = (member, stage);
@@ -83,12 +83,12 @@ impl Pricer<'_> {
         let Some(around) = depth.checked_sub(1).and_then(|d| loops.get(d)).filter(|l| l.trip > 1.0) else {
             return (region.clone(), 1.0);
         };
-        let mut next = domain.to_vec();
+        let mut next = Box::from_slice(domain);
         next[around.var].0 += around.step;
         next[around.var].1 += around.step;
         let inside = |func: FuncId| state.is_inlined(func) || state.is_inside(func, host, depth);
         let boxes = needed(self.dag, host, &next, &inside);
-        let Some(next) = boxes.get(&Source::Func(member)) else { return (region.clone(), 1.0) };
+        let Some(next) = boxes.get(Source::Func(member)) else { return (region.clone(), 1.0) };
         let moves: Vec<usize> = (0..region.len()).filter(|d| region[*d] != next[*d]).collect();
         match moves[..] {
             [d] if next[d].1 > region[d].1 && next[d].0 >= region[d].0 && next[d].0 <= region[d].1 => {
@@ -128,7 +128,7 @@ impl Pricer<'_> {
         around: &Boxes,
     ) -> Cost {
         let l = loops[depth];
-        let mut middle = domain.to_vec();
+        let mut middle = Box::from_slice(domain);
         restrict(&mut middle, &l);
         let (body, boxes) = self.level(state, of, loops, depth + 1, &middle);
         let mut cost = Cost::default();
@@ -145,7 +145,7 @@ impl Pricer<'_> {
             false => around,
         };
         let points = body.points.values().sum();
-        let touched = self.bytes(state, &boxes, None, points) + self.own(of, &middle, None);
+        let touched = self.bytes(state, boxes.iter(), None, points) + self.own(of, &middle, None);
         for level in 0..self.machine.caches.len() {
             let holds = self.machine.caches[level].usable(self.threads) as f64;
             if touched > holds {
@@ -153,13 +153,9 @@ impl Pricer<'_> {
             }
             // What is allocated in the loop is the same memory in each iteration.
             let is_inner = |source: &Source| matches!(source, Source::Func(func) if inside(*func));
-            let once: Boxes = all
-                .iter()
-                .filter(|(source, _)| !is_inner(source))
-                .chain(boxes.iter().filter(|(source, _)| is_inner(source)))
-                .map(|(source, region)| (*source, region.clone()))
-                .collect();
-            let footprint = self.bytes(state, &once, Some(level), points * l.trip) + self.own(of, domain, Some(level));
+            let once = all.iter().filter(|(source, _)| !is_inner(source));
+            let once = once.chain(boxes.iter().filter(|(source, _)| is_inner(source)));
+            let footprint = self.bytes(state, once, Some(level), points * l.trip) + self.own(of, domain, Some(level));
             cost.moved[level] = cost.moved[level].min(footprint);
         }
         cost
@@ -198,7 +194,7 @@ impl Pricer<'_> {
         };
         let computed: f64 = domain.iter().map(|span| extent(*span) as f64).product();
         let moved = (0..self.machine.caches.len())
-            .map(|level| self.bytes(state, boxes, Some(level), computed) + self.own(of, domain, Some(level)));
+            .map(|level| self.bytes(state, boxes.iter(), Some(level), computed) + self.own(of, domain, Some(level)));
         let slower = if self.is_slow(state, of) { SLOW_CODE } else { 1.0 };
         Cost {
             cycles: slower * made.cycles(&self.machine.vector),

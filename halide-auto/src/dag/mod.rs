@@ -12,11 +12,13 @@ use halide_core::ids::{ExprId, FuncId, IdVec, ImageId};
 use halide_core::pipeline::{Kind, Pipeline};
 use halide_sched::nest::range::Range;
 use halide_sched::plan::{VarOrigin, possible};
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use work::CallSite;
 
 /// The first and the last value of each dimension or variable.
-pub(crate) type Box = Vec<(i64, i64)>;
+pub(crate) type Box = SmallVec<[(i64, i64); 4]>;
 
 /// The number of values of a dimension.
 pub(crate) fn extent(span: (i64, i64)) -> i64 {
@@ -42,6 +44,10 @@ pub(crate) struct Dag<'p> {
     pub(crate) images: IdVec<ImageId, Box>,
     /// The position of each Func among all, producers first.
     pub(crate) rank: IdVec<FuncId, usize>,
+    /// The definitions that were asked for what they read: the effort of a search.
+    pub(crate) asked: Cell<u64>,
+    /// Memory for values of coordinates.
+    scratch: RefCell<Vec<Vec<Range>>>,
 }
 
 /// A Func.
@@ -92,6 +98,15 @@ pub(crate) enum Source {
     Image(ImageId),
 }
 
+impl Source {
+    fn func(self) -> Option<FuncId> {
+        match self {
+            Source::Func(func) => Some(func),
+            Source::Image(_) => None,
+        }
+    }
+}
+
 /// An element that a definition reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
@@ -122,24 +137,18 @@ impl<'p> Dag<'p> {
                 is_pure: def.is_pure(),
             });
         }
-        let mut readers: Vec<(FuncId, (FuncId, usize))> = Vec::new();
         for &id in &pipeline.order {
-            for (n, stage) in funcs[id].stages.iter().enumerate() {
-                for read in &stage.reads {
-                    match read.of {
-                        Source::Func(of) if of != id && !readers.contains(&(of, (id, n))) => {
-                            readers.push((of, (id, n)))
-                        }
-                        _ => {}
-                    }
-                }
+            for n in 0..funcs[id].stages.len() {
+                let sources = funcs[id].stages[n].sources.iter();
+                let read: Vec<FuncId> = sources.filter_map(|(of, _)| of.func()).filter(|of| *of != id).collect();
+                read.into_iter().for_each(|of| funcs[of].readers.push((id, n)));
             }
         }
-        readers.into_iter().for_each(|(of, reader)| funcs[of].readers.push(reader));
         let images = known.images.iter().map(|r| r.spans().iter().map(|s| (s.min, s.min + s.extent - 1)).collect());
         let mut rank: IdVec<FuncId, usize> = pipeline.funcs.iter().map(|_| 0).collect();
         pipeline.order.iter().enumerate().for_each(|(n, id)| rank[*id] = n);
-        Dag { pipeline, funcs, images: images.collect(), rank }
+        let (asked, scratch) = (Cell::new(0), RefCell::default());
+        Dag { pipeline, funcs, images: images.collect(), rank, asked, scratch }
     }
 
     /// The values of a definition's variables, where it computes `region`.
@@ -151,11 +160,11 @@ impl<'p> Dag<'p> {
     /// Calls `f` with everything that a definition reads but its own Func, where its variables have these values.
     pub(crate) fn reads(&self, (func, stage): (FuncId, usize), domain: &[(i64, i64)], f: &mut dyn FnMut(Source, Box)) {
         let node = &self.funcs[func].stages[stage];
-        let mut values = Vec::new();
-        node.coordinates.ranges(domain, &mut values);
-        for read in node.reads.iter().filter(|read| read.of != Source::Func(func)) {
-            f(read.of, self.region_of(read.of, &read.args, &values));
-        }
+        self.with_values(node, domain, |values| {
+            for read in node.reads.iter().filter(|read| read.of != Source::Func(func)) {
+                f(read.of, self.region_of(read.of, &read.args, values));
+            }
+        });
     }
 
     /// Calls `f` with the region of each buffer but its own that a definition reads, where its variables have these
@@ -167,26 +176,36 @@ impl<'p> Dag<'p> {
         f: &mut dyn FnMut(Source, Box),
     ) {
         let node = &self.funcs[func].stages[stage];
-        let mut values = Vec::new();
-        node.coordinates.ranges(domain, &mut values);
-        for (of, dims) in node.sources.iter().filter(|(of, _)| *of != Source::Func(func)) {
-            let whole = self.whole(*of);
-            let span = |(d, places): (usize, &Vec<usize>)| {
-                let spans = places.iter().map(|place| known_span(&values, *place, whole.get(d).copied()));
-                spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0))
-            };
-            f(*of, dims.iter().enumerate().map(span).collect());
-        }
+        self.with_values(node, domain, |values| {
+            for (of, dims) in node.sources.iter().filter(|(of, _)| *of != Source::Func(func)) {
+                let whole = self.whole(*of);
+                let span = |(d, places): (usize, &Vec<usize>)| {
+                    let spans = places.iter().map(|place| known_span(values, *place, whole.get(d).copied()));
+                    spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0))
+                };
+                f(*of, dims.iter().enumerate().map(span).collect());
+            }
+        });
     }
 
     /// The elements that a definition reads and those of its own Func that it stores, at one point each.
     pub(crate) fn own_reads(&self, (func, stage): (FuncId, usize), domain: &[(i64, i64)]) -> (Vec<Box>, Box) {
         let node = &self.funcs[func].stages[stage];
-        let mut values = Vec::new();
+        self.with_values(node, domain, |values| {
+            let own = node.reads.iter().filter(|read| read.of == Source::Func(func));
+            let reads = own.map(|read| self.region_of(read.of, &read.args, values)).collect();
+            (reads, self.region_of(Source::Func(func), &node.writes, values))
+        })
+    }
+
+    /// Calls `f` with the values of a definition's coordinates, where its variables have these.
+    fn with_values<R>(&self, node: &StageNode, domain: &[(i64, i64)], f: impl FnOnce(&[Range]) -> R) -> R {
+        self.asked.set(self.asked.get() + 1);
+        let mut values = self.scratch.borrow_mut().pop().unwrap_or_default();
         node.coordinates.ranges(domain, &mut values);
-        let own = node.reads.iter().filter(|read| read.of == Source::Func(func));
-        let reads = own.map(|read| self.region_of(read.of, &read.args, &values)).collect();
-        (reads, self.region_of(Source::Func(func), &node.writes, &values))
+        let result = f(&values);
+        self.scratch.borrow_mut().push(values);
+        result
     }
 
     fn region_of(&self, of: Source, places: &[usize], values: &[Range]) -> Box {

@@ -5,7 +5,7 @@ use halide_core::buffer::Region;
 use halide_core::expr::{cast_to, exp};
 use halide_core::ids::IdVec;
 use halide_core::types::{F32, I32, U16};
-use halide_core::{Func, ImageParam, IntoExpr, Param, Pipeline, RDom, boundary, vars};
+use halide_core::{Func, ImageParam, IntoExpr, Param, Pipeline, RDom, Var, boundary, vars};
 use halide_ir::machine::Machine;
 use halide_ir::target::{Arch, Budget, Target};
 use halide_sched::lower::LowerOptions;
@@ -201,4 +201,23 @@ fn mistakes_in_estimates_are_told_at_once() {
         `input` has 2 dimensions, and 1 extents are estimated; give one for each
         parameter `levels` cannot be 9; it is a i32, at least 1, at most 8"#]]
     .assert_eq(&errors(sizes.param("levels", 9)));
+}
+
+/// Of a chain of many Funcs, most stay substituted without being looked at, and walks are as deep as it is long.
+#[test]
+fn chains_of_many_funcs_end_soon() {
+    let x = Var::new("x");
+    let input = ImageParam::new("input", F32, 1);
+    let mut last = Func::new("f0");
+    last[x] = input[x] * 2.0f32;
+    for n in 1..2000 {
+        let mut next = Func::new(format!("f{n}"));
+        next[x] = last[x] + 1.0f32;
+        last = next;
+    }
+    let pipeline = Pipeline::new([&last]).unwrap_or_else(|e| panic!("{e}"));
+    let auto = chosen(&pipeline, &TARGET, &Estimates::new().output("f1999", [1000]));
+    assert!(auto.priced < 10 * 2000, "{}", auto.priced);
+    let stored = auto.schedule.to_string().lines().count();
+    assert!((2..200).contains(&stored), "code is cut where it is too long: {}", auto.schedule);
 }
