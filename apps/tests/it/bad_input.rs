@@ -38,6 +38,13 @@ fn names_that_do_not_exist() {
 }
 
 #[test]
+fn floats_are_allowed_to_chosen_schedules_only() {
+    let parts = ["--allow is for schedules that are chosen", "add --schedule auto"];
+    check(&Workplace::new(), "run matmul --size 8x8 --allow contract", &parts);
+    check(&Workplace::new(), "run matmul --size 8x8 --schedule naive --allow relaxed", &parts);
+}
+
+#[test]
 fn images_that_are_none() {
     let place = Workplace::new();
     std::fs::write(place.path("text.png"), "hello").unwrap();

@@ -28,6 +28,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         eprintln!("note: {} has no schedule with kernels, so `{}` runs on the host", app.name, best.name);
     }
     let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
+    if schedule_name != AUTO && args.allow.is_some() {
+        let text = "--allow is for schedules that are chosen; add --schedule auto, or say it in a schedule: `f: float(contract)`";
+        return Err(Failure(text.to_string()));
+    }
     let named = (schedule_name != AUTO).then(|| common::find_schedule(app, schedule_name)).transpose()?;
     let output = output.as_deref().map(Output::new).transpose()?;
     let job = common::job(app, &args.common, input.as_deref(), named.as_ref())?;
