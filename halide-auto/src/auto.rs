@@ -17,6 +17,7 @@ use halide_core::ids::{FuncId, IdVec, ImageId};
 use halide_core::pipeline::Pipeline;
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
+use halide_ir::visit::deep;
 use halide_sched::lower::LowerOptions;
 use halide_sched::nest::NestQuery;
 use halide_sched::plan::{Plan, resolve};
@@ -99,17 +100,19 @@ pub fn auto_schedule(
     }
     let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;
     let chooser = Chooser { pipeline, target, machine, complete: &complete, options };
-    let (mut best, mut copy) = chooser.answer(&Schedule::new(), inspect)?;
+    let (mut best, copies) = chooser.answer(&Schedule::new(), inspect)?;
     let breadth_first_ns = best.breadth_first_ns;
+    let mut copies = copies.into_iter();
     for _ in 0..MOST_COPIES {
-        let Some(begins) = copy.take() else { break };
+        let Some(begins) = copies.next() else { break };
         // What cannot be copied so is not; the schedule that is there stays.
-        let Ok((found, next)) = chooser.answer(&begins, inspect) else { break };
+        let Ok((found, next)) = chooser.answer(&begins, inspect) else { continue };
         let (priced, mut refused) = (best.priced + found.priced, std::mem::take(&mut best.refused));
         refused.extend(found.refused.iter().cloned());
         best = Auto { priced, refused, ..best };
         if found.predicted_ns < best.predicted_ns {
-            (best, copy) = (Auto { breadth_first_ns, priced: best.priced, refused: best.refused, ..found }, next);
+            best = Auto { breadth_first_ns, priced: best.priced, refused: best.refused, ..found };
+            copies = next.into_iter();
         }
     }
     Ok(best)
@@ -124,8 +127,8 @@ struct Chooser<'q> {
 }
 
 impl Chooser<'_> {
-    /// The best schedule that begins with some directives, and another beginning that may be better.
-    fn answer(&self, begins: &Schedule, inspect: &mut Inspect<'_>) -> Result<(Auto, Option<Schedule>), AutoError> {
+    /// The best schedule that begins with some directives, and other beginnings that may be better.
+    fn answer(&self, begins: &Schedule, inspect: &mut Inspect<'_>) -> Result<(Auto, Vec<Schedule>), AutoError> {
         let rewritten = match begins.is_empty() {
             true => self.pipeline.clone(),
             false => {
@@ -170,21 +173,21 @@ impl Chooser<'_> {
         let known: Vec<Candidate> = inspected.into_iter().map(|c| search.candidate(c.state)).collect();
         best = known.into_iter().min_by(|a, b| a.ns().total_cmp(&b.ns())).unwrap_or(best);
         let breadth_first_ns = breadth_first.ns();
-        let copy = copies(&dag, &best, begins);
+        let copies = copies(&dag, &best, begins);
         for candidate in [best, breadth_first] {
             let schedule = self.schedule(&search, &candidate, begins);
             match lowers(self.pipeline, &schedule, self.target) {
                 Ok(()) => {
                     let (predicted_ns, groups) = (candidate.ns(), groups(&candidate, &mut search.pricer));
                     let priced = search.pricer.priced;
-                    return Ok((Auto { schedule, predicted_ns, breadth_first_ns, groups, priced, refused }, copy));
+                    return Ok((Auto { schedule, predicted_ns, breadth_first_ns, groups, priced, refused }, copies));
                 }
                 Err(reasons) => refused.extend(reasons),
             }
         }
         let (schedule, priced) = (root_only(self.pipeline), search.pricer.priced);
         let groups = Vec::new();
-        Ok((Auto { schedule, predicted_ns: breadth_first_ns, breadth_first_ns, groups, priced, refused }, None))
+        Ok((Auto { schedule, predicted_ns: breadth_first_ns, breadth_first_ns, groups, priced, refused }, Vec::new()))
     }
 
     fn schedule(&self, search: &Search<'_>, candidate: &Candidate, begins: &Schedule) -> Schedule {
@@ -228,36 +231,66 @@ fn points(dag: &Dag<'_>, roots: &BTreeMap<FuncId, Spans>) -> BTreeMap<FuncId, f6
     roots.iter().map(|(func, region)| (*func, all(*func, region))).collect()
 }
 
-/// The beginning of a schedule in which the Func that takes the most time of those that several groups read is computed
-/// for one of them by itself.
-fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule) -> Option<Schedule> {
+/// Beginnings of schedules in which a Func that several groups read is computed for one of them by itself: a Func
+/// outside of all loops, or one that is substituted, at points about which data decide for some consumers, and at all
+/// points for others. Those come first whose groups take the most time.
+fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule) -> Vec<Schedule> {
     let (state, whole) = (&candidate.state, candidate.ns());
-    let mut dearest: Option<(f64, Schedule)> = None;
-    for (func, ns) in candidate.groups.enumerate() {
-        let Some(ns) = *ns else { continue };
+    let mut found: Vec<(f64, Schedule)> = Vec::new();
+    for (func, own) in candidate.groups.enumerate() {
+        let ns = match own {
+            Some(ns) => *ns,
+            None if state.is_inlined(func) && is_mixed(dag, state, func) => {
+                let roots = state.readers(dag, func).into_iter().map(|reader| state.root(reader.0));
+                let roots: BTreeSet<FuncId> = roots.collect();
+                roots.into_iter().filter_map(|root| candidate.groups[root]).sum()
+            }
+            None => continue,
+        };
         let is_free = !dag.funcs[func].is_output && may_inline(dag.pipeline, func);
-        if !is_free || ns < dearest.as_ref().map_or(LEAST_SHARE * whole, |(most, _)| *most) {
-            continue;
-        }
-        let direct: BTreeSet<FuncId> = dag.funcs[func].readers.iter().map(|reader| reader.0).collect();
-        // Consumers by the groups that they are part of.
-        let mut parts: BTreeMap<Vec<FuncId>, Vec<String>> = BTreeMap::new();
-        for reader in direct {
-            let of: BTreeSet<FuncId> = match state.is_inlined(reader) {
-                true => state.readers(dag, reader).into_iter().map(|r| state.root(r.0)).collect(),
-                false => BTreeSet::from([state.root(reader)]),
-            };
-            let name = dag.pipeline.funcs[reader].name.clone();
-            parts.entry(of.into_iter().collect()).or_default().push(name);
-        }
-        // The last part keeps the Func itself.
-        if let Some(consumers) = parts.into_values().rev().nth(1) {
+        if is_free
+            && ns >= LEAST_SHARE * whole
+            && let Some(consumers) = part(dag, state, func)
+        {
             let mut begins = begins.clone();
             drop(begins.func(dag.pipeline.funcs[func].name.as_str()).clone_in(consumers));
-            dearest = Some((ns, begins));
+            found.push((ns, begins));
         }
     }
-    dearest.map(|(_, begins)| begins)
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().map(|(_, begins)| begins).collect()
+}
+
+/// Returns true if data decide which points some consumers of a Func need, and not which others need.
+fn is_mixed(dag: &Dag<'_>, state: &State, func: FuncId) -> bool {
+    let readers = &dag.funcs[func].readers;
+    let indexed = readers.iter().filter(|reader| is_indexed_by(dag, state, func, **reader)).count();
+    (1..readers.len()).contains(&indexed)
+}
+
+/// Returns true if data decide which points of a Func a definition needs, or where that is substituted.
+fn is_indexed_by(dag: &Dag<'_>, state: &State, func: FuncId, reader: (FuncId, usize)) -> bool {
+    let readers = &dag.funcs[reader.0].readers;
+    let is_so = |of: &(FuncId, usize)| deep(|| is_indexed_by(dag, state, reader.0, *of));
+    dag.funcs[reader.0].stages[reader.1].indexed.contains(&func)
+        || state.is_inlined(reader.0) && !readers.is_empty() && readers.iter().all(is_so)
+}
+
+/// The consumers of a Func that are parts of one group, if others are not.
+fn part(dag: &Dag<'_>, state: &State, func: FuncId) -> Option<Vec<String>> {
+    let direct: BTreeSet<FuncId> = dag.funcs[func].readers.iter().map(|reader| reader.0).collect();
+    // Consumers by the groups that they are part of.
+    let mut parts: BTreeMap<Vec<FuncId>, Vec<String>> = BTreeMap::new();
+    for reader in direct {
+        let of: BTreeSet<FuncId> = match state.is_inlined(reader) {
+            true => state.readers(dag, reader).into_iter().map(|r| state.root(r.0)).collect(),
+            false => BTreeSet::from([state.root(reader)]),
+        };
+        let name = dag.pipeline.funcs[reader].name.clone();
+        parts.entry(of.into_iter().collect()).or_default().push(name);
+    }
+    // The last part keeps the Func itself.
+    parts.into_values().rev().nth(1)
 }
 
 /// The reasons of the compiler against a schedule.

@@ -32,7 +32,7 @@ pub(crate) struct Search<'q> {
     pub(crate) pricer: Pricer<'q>,
     /// The Funcs that may be substituted where they are used.
     pub(crate) may_inline: BTreeSet<FuncId>,
-    /// Those that stay substituted where they are, if there are many Funcs: to store what reads them is no worse.
+    /// The Funcs that stay substituted where they are, if there are many: to store what reads them is no worse.
     pub(crate) passed_on: BTreeSet<FuncId>,
     pub(crate) target: &'q Target,
     /// The groups around each Func when its place was chosen last.

@@ -101,15 +101,17 @@ impl Pricer<'_> {
         }
     }
 
-    /// Returns true if all loops of a member over its elements are written out.
+    /// Returns true if all loops of a member over its elements are written out, and each of its elements is known where
+    /// it is used, so that registers may hold it.
     fn is_written_out(&self, state: &State, member: FuncId, region: &Box) -> bool {
         let func = &self.dag.funcs[member];
-        (0..func.stages.len()).all(|stage| {
-            let domain = self.dag.domain((member, stage), region);
-            let Some(shape) = state.shape((member, stage)) else { return false };
-            let vars = &func.stages[stage].vars;
-            shape.loops(&domain).iter().all(|l| l.trip <= 1.0 || vars[l.var].dim.is_none())
-        })
+        !func.is_indexed
+            && (0..func.stages.len()).all(|stage| {
+                let domain = self.dag.domain((member, stage), region);
+                let Some(shape) = state.shape((member, stage)) else { return false };
+                let vars = &func.stages[stage].vars;
+                shape.loops(&domain).iter().all(|l| l.trip <= 1.0 || vars[l.var].dim.is_none())
+            })
     }
 
     /// Bytes of Funcs that registers hold, beside operands.

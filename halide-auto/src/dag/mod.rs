@@ -63,6 +63,8 @@ pub(crate) struct FuncNode {
     pub(crate) assumed: Box,
     pub(crate) is_output: bool,
     pub(crate) is_pure: bool,
+    /// True if data decide about a coordinate of a read or a store of it.
+    pub(crate) is_indexed: bool,
 }
 
 /// A definition.
@@ -78,6 +80,8 @@ pub(crate) struct StageNode {
     /// True if reductions may come in any order.
     pub(crate) any_order: bool,
     coordinates: Coordinates,
+    /// The Funcs that it reads or stores at coordinates about which data decide.
+    pub(crate) indexed: Vec<FuncId>,
 }
 
 /// A variable of a definition.
@@ -135,8 +139,11 @@ impl<'p> Dag<'p> {
                 assumed: assumed(id),
                 is_output: pipeline.outputs.contains(&id),
                 is_pure: def.is_pure(),
+                is_indexed: false,
             });
         }
+        let indexed: Vec<FuncId> = funcs.iter().flat_map(|f| &f.stages).flat_map(|s| &s.indexed).copied().collect();
+        indexed.into_iter().for_each(|id| funcs[id].is_indexed = true);
         for &id in &pipeline.order {
             for n in 0..funcs[id].stages.len() {
                 let sources = funcs[id].stages[n].sources.iter();
@@ -275,6 +282,9 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
             _ => None,
         })
         .collect();
+    let own = (Source::Func(func), &stage.args);
+    let by_data = elements.iter().chain([&own]).filter(|(_, args)| work::has_loads(pipeline, args));
+    let indexed = by_data.filter_map(|(of, _)| of.func()).collect();
     let of_reads = elements.iter().flat_map(|(_, args)| args.iter().copied());
     let roots: Vec<ExprId> = stage.args.iter().copied().chain(of_reads).chain(bounds).collect();
     let coordinates = Coordinates::new(pipeline, &roots, known, &variables);
@@ -326,5 +336,6 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
         calls,
         any_order: possible.order.is_ok(),
         coordinates,
+        indexed,
     }
 }

@@ -66,6 +66,12 @@ pub(crate) fn of_values(
     (work, calls)
 }
 
+/// Returns true if expressions load data.
+pub(crate) fn has_loads(pipeline: &Pipeline, roots: &[ExprId]) -> bool {
+    let is_load = |e: ExprId| matches!(pipeline.exprs[e].kind, Kind::Call { .. } | Kind::Image { .. });
+    halide_sched::plan::reachable(pipeline, roots).into_iter().any(is_load)
+}
+
 /// The wider one of the types of a node and of its operands: what its instructions work on.
 fn widest(pipeline: &Pipeline, e: ExprId) -> ScalarType {
     let own = pipeline.exprs[e].ty;

@@ -203,7 +203,7 @@ fn mistakes_in_estimates_are_told_at_once() {
     .assert_eq(&errors(sizes.param("levels", 9)));
 }
 
-/// Of a chain of many Funcs, most stay substituted without being looked at, and walks are as deep as it is long.
+/// Most Funcs of a long chain stay substituted without being looked at, and walks are as deep as it is long.
 #[test]
 fn chains_of_many_funcs_end_soon() {
     let x = Var::new("x");

@@ -109,6 +109,9 @@ fn chosen(job: &Job, args: &RunArgs) -> Result<Schedule, Failure> {
         for group in &auto.groups {
             let members = group.members.iter().fold(String::new(), |all, name| all + " " + name);
             eprintln!("note: {:.3} ms for {} <-{members}", group.predicted_ns / 1e6, group.root);
+            for (name, points) in &group.points {
+                eprintln!("note:   {points:.0} points of {name}");
+            }
         }
     }
     eprintln!("note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {priced} schedules priced");
