@@ -8,6 +8,7 @@ use crate::emit;
 use crate::error::AutoError;
 use crate::estimate::{Complete, Estimates};
 use crate::inline::{inlined, may_inline, passed_on};
+use crate::mixed::mixed;
 use crate::search::{Candidate, Search};
 use crate::sizes::{assumed_regions, image_dims, region_of, spans};
 use crate::state::{Choice, Place, Shape, State};
@@ -17,7 +18,6 @@ use halide_core::ids::{FuncId, IdVec, ImageId};
 use halide_core::pipeline::Pipeline;
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
-use halide_ir::visit::deep;
 use halide_sched::lower::LowerOptions;
 use halide_sched::nest::NestQuery;
 use halide_sched::plan::{Plan, resolve};
@@ -82,8 +82,8 @@ pub struct CodeFacts {
 /// A compiler that is asked for facts about code, and runs none.
 pub type Inspect<'i> = dyn FnMut(&Plan) -> Option<CodeFacts> + 'i;
 
-/// Chooses a schedule for sizes, without running anything. Equal questions have equal answers. `inspect` tells what the
-/// compiler makes of a schedule; a search goes on where that is slow code.
+/// Chooses a schedule for sizes, without running anything. `inspect` tells what the compiler makes of a schedule; a
+/// search goes on where that is slow code. Equal questions, with equal answers of `inspect`, have equal answers.
 ///
 /// # Errors
 /// Estimates with mistakes, and algorithms that no schedule can lower.
@@ -155,6 +155,7 @@ impl Chooser<'_> {
         let mut search = Search { pricer, may_inline, passed_on, target, chosen, most: (0, 0) };
         let breadth_first = search.candidate(first);
         let mut best = search.run(breadth_first.clone());
+        let is_long = search.is_over();
         let mut refused = Vec::new();
         let mut inspected: Vec<Candidate> = Vec::new();
         for _ in 0..INSPECTIONS {
@@ -173,7 +174,8 @@ impl Chooser<'_> {
         let known: Vec<Candidate> = inspected.into_iter().map(|c| search.candidate(c.state)).collect();
         best = known.into_iter().min_by(|a, b| a.ns().total_cmp(&b.ns())).unwrap_or(best);
         let breadth_first_ns = breadth_first.ns();
-        let copies = copies(&dag, &best, begins);
+        // A search that ended early is not begun again for copies.
+        let copies = if is_long { Vec::new() } else { copies(&dag, &best, begins) };
         for candidate in [best, breadth_first] {
             let schedule = self.schedule(&search, &candidate, begins);
             match lowers(self.pipeline, &schedule, self.target) {
@@ -236,11 +238,12 @@ fn points(dag: &Dag<'_>, roots: &BTreeMap<FuncId, Spans>) -> BTreeMap<FuncId, f6
 /// points for others. Those come first whose groups take the most time.
 fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule) -> Vec<Schedule> {
     let (state, whole) = (&candidate.state, candidate.ns());
+    let mixed = mixed(dag, &|func| state.is_inlined(func));
     let mut found: Vec<(f64, Schedule)> = Vec::new();
     for (func, own) in candidate.groups.enumerate() {
         let ns = match own {
             Some(ns) => *ns,
-            None if state.is_inlined(func) && is_mixed(dag, state, func) => {
+            None if state.is_inlined(func) && mixed[func] => {
                 let roots = state.readers(dag, func).into_iter().map(|reader| state.root(reader.0));
                 let roots: BTreeSet<FuncId> = roots.collect();
                 roots.into_iter().filter_map(|root| candidate.groups[root]).sum()
@@ -259,21 +262,6 @@ fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule) -> Vec<Schedu
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, begins)| begins).collect()
-}
-
-/// Returns true if data decide which points some consumers of a Func need, and not which others need.
-fn is_mixed(dag: &Dag<'_>, state: &State, func: FuncId) -> bool {
-    let readers = &dag.funcs[func].readers;
-    let indexed = readers.iter().filter(|reader| is_indexed_by(dag, state, func, **reader)).count();
-    (1..readers.len()).contains(&indexed)
-}
-
-/// Returns true if data decide which points of a Func a definition needs, or where that is substituted.
-fn is_indexed_by(dag: &Dag<'_>, state: &State, func: FuncId, reader: (FuncId, usize)) -> bool {
-    let readers = &dag.funcs[reader.0].readers;
-    let is_so = |of: &(FuncId, usize)| deep(|| is_indexed_by(dag, state, reader.0, *of));
-    dag.funcs[reader.0].stages[reader.1].indexed.contains(&func)
-        || state.is_inlined(reader.0) && !readers.is_empty() && readers.iter().all(is_so)
 }
 
 /// The consumers of a Func that are parts of one group, if others are not.

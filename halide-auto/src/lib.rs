@@ -1,8 +1,8 @@
 //! Schedules that nobody has to write.
 //!
 //! Pure: no clock, input or output, threads, globals or order of hash tables, so equal questions have equal answers
-//! wherever they are asked. [`auto_schedule`] chooses a schedule for the sizes in [`Estimates`], by the predicted costs
-//! of loop nests; [`tss`] chooses the sizes of tiles; [`tune`] searches by measured times that it is told.
+//! wherever they are asked. [`auto_schedule`] chooses a schedule for the sizes in [`Estimates`], by the times that a
+//! model predicts; [`tss`] chooses the sizes of tiles; [`tune`] searches by measured times that it is told.
 //!
 //! The tiles of a product of matrices, on a machine with vectors of 512 bits:
 //!
@@ -59,6 +59,7 @@ mod error;
 mod estimate;
 mod inline;
 mod kernel;
+mod mixed;
 mod moves;
 mod search;
 mod shape;

@@ -144,7 +144,7 @@ impl<'q> Search<'q> {
         let mut best = first;
         self.chosen.clear();
         let order: Vec<FuncId> = self.pricer.dag.pipeline.order.iter().rev().copied().collect();
-        self.end_after(MOST_PRICED.max(PRICED_PER_FUNC * order.len()));
+        self.end_after(MOST_PRICED.max(PRICED_PER_FUNC * order.len()), MOST_ASKED);
         // Of many Funcs, numbers wait for places, on which they depend.
         for &func in order.iter().filter(|_| order.len() <= FEW_FUNCS) {
             self.numbers(&mut best, func);
@@ -166,7 +166,7 @@ impl<'q> Search<'q> {
                 self.chosen.insert(func, around);
             }
         }
-        self.end_after(MOST_PRICED / 2);
+        self.end_after(MOST_PRICED / 2, MOST_ASKED / 8);
         self.sweeps(first, &order)
     }
 
@@ -214,11 +214,12 @@ impl<'q> Search<'q> {
         roots.iter().filter_map(|root| candidate.groups[*root]).sum()
     }
 
-    fn end_after(&mut self, prices: usize) {
-        self.most = (self.pricer.priced + prices, self.pricer.dag.asked.get() + MOST_ASKED);
+    fn end_after(&mut self, prices: usize, asked: u64) {
+        self.most = (self.pricer.priced + prices, self.pricer.dag.asked.get() + asked);
     }
 
-    fn is_over(&self) -> bool {
+    /// Returns true if the search has taken as much effort as it may.
+    pub(crate) fn is_over(&self) -> bool {
         self.pricer.priced >= self.most.0 || self.pricer.dag.asked.get() >= self.most.1
     }
 

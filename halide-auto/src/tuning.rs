@@ -110,13 +110,15 @@ pub(crate) const MOST_PRICED: usize = 20_000;
 /// The groups that are priced for each Func, where there are so many that this is more. Unit: groups.
 /// Reason: places and numbers of one Func take some sixty.
 pub(crate) const PRICED_PER_FUNC: usize = 100;
-/// The definitions that are looked at for prices, at most. Unit: definitions, each as often as it is looked at.
+/// The definitions that a search looks at for prices, at most; an eighth of it where it goes on. Unit: definitions,
+/// each as often as it is looked at.
 /// Reason: some five seconds; pipelines of less than a hundred Funcs need a tenth of it.
 pub(crate) const MOST_ASKED: u64 = 15_000_000;
 /// The operations of Funcs that stay substituted without being looked at. Unit: operations of a point.
 /// Reason: an eighth of what may be written out, so that vectors and registers still have a choice.
 pub(crate) const MOST_PASSED_ON: u64 = 100;
-/// The Funcs of a pipeline of which all numbers are chosen before places are. Unit: Funcs.
+/// The Funcs of a pipeline of which all numbers are chosen before places are, each place is looked at, and gains are
+/// measured by the whole time. Unit: Funcs.
 pub(crate) const FEW_FUNCS: usize = 100;
 /// The Funcs of a group, at most.
 /// Reason: loops of more do not stay in registers, and their code grows; prices take as long as a group has members.

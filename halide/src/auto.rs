@@ -17,7 +17,8 @@ impl Pipeline {
     ///
     /// Places of Funcs, tiles, sliding windows, vectors, what is written out for registers and the order of loops are
     /// those of the least predicted time on a typical machine with the target's vectors. The compiler is asked what
-    /// code it makes of the best schedules, and the search goes on where that is slow.
+    /// code it makes of the best schedules, and the search goes on where that is slow. Without the feature `cpu`
+    /// nobody is asked, so answers may be others.
     ///
     /// ```
     /// use halide::prelude::*;

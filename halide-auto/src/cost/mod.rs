@@ -209,7 +209,8 @@ impl<'q> Pricer<'q> {
         self.region_with(state, func, larger, &mut BTreeMap::new())
     }
 
-    /// The same, given what is needed at the places of other Funcs, to which that at its own is added.
+    /// The same as [`Pricer::region`], where `known` has what is needed inside of loops, which are so many of a
+    /// definition: it is found once for all that is computed there.
     pub(crate) fn region_with(
         &self,
         state: &State,

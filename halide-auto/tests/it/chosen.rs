@@ -2,9 +2,9 @@
 
 use halide_auto::{Auto, AutoError, AutoOptions, CodeFacts, Estimates};
 use halide_core::buffer::Region;
-use halide_core::expr::{cast_to, exp};
+use halide_core::expr::{cast_to, clamp, exp};
 use halide_core::ids::IdVec;
-use halide_core::types::{F32, I32, U16};
+use halide_core::types::{F32, I32, U8, U16};
 use halide_core::{Func, ImageParam, IntoExpr, Param, Pipeline, RDom, Var, boundary, vars};
 use halide_ir::machine::Machine;
 use halide_ir::target::{Arch, Budget, Target};
@@ -220,4 +220,46 @@ fn chains_of_many_funcs_end_soon() {
     assert!(auto.priced < 10 * 2000, "{}", auto.priced);
     let stored = auto.schedule.to_string().lines().count();
     assert!((2..200).contains(&stored), "code is cut where it is too long: {}", auto.schedule);
+}
+
+/// Registers hold no table that data index, so its sums are not computed again for parts of its reader.
+#[test]
+fn tables_that_data_index_are_computed_once() {
+    let (x, y, i) = vars!(x, y, i);
+    let input = ImageParam::new("input", U8, 2);
+    let (mut counts, mut rank, mut output) = (Func::new("counts"), Func::new("rank"), Func::new("output"));
+    let r = RDom::new([(0, 1536), (0, 1024)]);
+    counts[i] = 0.expr();
+    counts[cast_to(I32, input[(r.x, r.y)])] += 1;
+    let b = RDom::named("b", [(1, 255)]);
+    rank[i] = counts[i];
+    rank[b.x] = rank[b.x - 1] + rank[b.x];
+    output[(x, y)] = rank[cast_to(I32, input[(x, y)])];
+    let pipeline = Pipeline::new([&output]).unwrap_or_else(|e| panic!("{e}"));
+    for vector_bits in [128, 256, 512] {
+        let target = Target { vector_bits, threads: 1, ..TARGET };
+        let auto = chosen(&pipeline, &target, &Estimates::new().output("output", [1536, 1024]));
+        let points: f64 = auto.groups.iter().filter_map(|group| group.points.get("counts")).sum();
+        assert!(points < 1.1 * 1536.0 * 1024.0, "{points} points of counts under\n{}", auto.schedule);
+    }
+}
+
+/// Levels that one output needs at all points, and another one at those that data decide about, are copied for one.
+#[test]
+fn funcs_are_copied_where_data_decide_for_some_readers() {
+    let (x, y, k) = vars!(x, y, k);
+    let input = ImageParam::new("input", F32, 2);
+    let clamped = boundary::repeat_edge(&input);
+    let (mut levels, mut rows, mut half) = (Func::new("levels"), Func::new("rows"), Func::new("half"));
+    levels[(x, y, k)] = clamped[(x, y)] * 8.0f32 - exp(clamped[(x, y)] * 3.0f32 - cast_to(F32, k.expr()));
+    rows[(x, y, k)] = levels[(x, 2 * y - 1, k)] + levels[(x, 2 * y, k)] * 2.0f32 + levels[(x, 2 * y + 1, k)];
+    half[(x, y, k)] = rows[(2 * x - 1, y, k)] + rows[(2 * x, y, k)] * 2.0f32 + rows[(2 * x + 1, y, k)];
+    let level = clamp(cast_to(I32, clamped[(x, y)] * 7.0f32), 0, 7);
+    let mut output = Func::new("output");
+    output[(x, y)] = levels[(x, y, level)];
+    let pipeline = Pipeline::new([&output, &half]).unwrap_or_else(|e| panic!("{e}"));
+    let target = Target { vector_bits: 512, threads: 1, ..TARGET };
+    let sizes = Estimates::new().output("output", [1536, 1024]).output("half", [768, 512, 8]);
+    let auto = chosen(&pipeline, &target, &sizes);
+    assert!(auto.schedule.to_string().contains("levels: clone_in(output)"), "{}", auto.schedule);
 }

@@ -40,6 +40,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "estimate",
             "error",
             "dag",
+            "mixed",
             "substitution",
             "sizes",
             "inline",
