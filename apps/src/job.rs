@@ -260,7 +260,7 @@ impl Job {
     }
 
     /// The sizes and parameters of a run.
-    fn estimates(&self) -> Estimates {
+    pub fn estimates(&self) -> Estimates {
         let output = &self.pipeline.funcs[self.pipeline.outputs[0]].name;
         let sizes = Estimates::new().output(output, &self.extents);
         let extents = |buffer: &AnyBuffer| buffer.dims().iter().map(|d| d.extent).collect::<Vec<i64>>();

@@ -4,10 +4,10 @@ use crate::theme;
 use halide::buffer::Span;
 use halide::plan;
 use halide::prelude::*;
-use halide::schedule::{Amount, Directive, Verb};
+use halide::schedule::{Amount, CompareOp, Condition, Directive, Term, Verb};
 use halide_core::ids::ExprId;
 use halide_core::ops::BinOp;
-use halide_core::pipeline::{ImageDef, Kind, ParamDef};
+use halide_core::pipeline::{DimField, ImageDef, Kind, ParamDef};
 use halide_core::promise::ValuePromise;
 use halide_ir::target::{Arch, Budget, Gpu};
 use halide_testing::pipelines::{Random, random_pipeline};
@@ -116,6 +116,14 @@ impl Case {
             Region::new(spans)
         };
         let regions = pipeline.outputs.iter().map(|&f| region(pipeline.funcs[f].dims())).collect();
+        let mut regions: Vec<Region> = regions;
+        for (output, region) in pipeline.outputs.iter().zip(&mut regions) {
+            let known = constants(&schedule, &pipeline.funcs[*output].name, region);
+            // Half of the runs are those that a specialisation is for.
+            if known != *region && random.one_in(2) {
+                *region = known;
+            }
+        }
         let far = multiplies(&pipeline);
         Case { pipeline, schedule, target, regions, seed: random.bits(), roomy: random.one_in(2), far }
     }
@@ -243,6 +251,31 @@ fn multiplies(pipeline: &Pipeline) -> bool {
         todo.extend(pipeline.exprs[e].kind.children());
     }
     false
+}
+
+/// The region of an output with what conditions of specialisations say of it.
+fn constants(schedule: &Schedule, output: &str, region: &Region) -> Region {
+    let mut spans = region.spans().to_vec();
+    let mut todo: Vec<&Condition> = Vec::new();
+    for directive in schedule.directives().iter().filter(|d| d.subject.func == output) {
+        if let Verb::Specialize(condition) = &directive.verb {
+            todo.push(condition);
+        }
+    }
+    while let Some(condition) = todo.pop() {
+        match condition {
+            Condition::And(a, b) => todo.extend([&**a, &**b]),
+            Condition::Compare(CompareOp::Eq, Term::Dim(name, field, d), Term::Const(value)) if name == output => {
+                match (spans.get_mut(*d), field) {
+                    (Some(span), DimField::Min) => span.min = *value,
+                    (Some(span), DimField::Extent) => span.extent = (*value).max(1),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    Region::new(spans)
 }
 
 /// The factors that a schedule splits by, and 1.

@@ -199,6 +199,7 @@ impl Chooser<'_> {
         if self.options.floats != FloatMode::Strict {
             allow_floats(&mut schedule, dag, self.options.floats, &candidate.state);
         }
+        emit::specialize(&mut schedule, &search.pricer, &candidate.state);
         schedule
     }
 

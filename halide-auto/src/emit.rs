@@ -1,11 +1,13 @@
 //! The schedule that a state stands for.
 
 use crate::cost::Pricer;
-use crate::dag::Dag;
+use crate::dag::{Dag, extent};
 use crate::state::{Place, Shape, State};
+use crate::tuning::MOST_FIXED;
 use halide_core::ids::FuncId;
+use halide_core::pipeline::DimField;
 use halide_ir::target::Target;
-use halide_sched::schedule::{Amount, Schedule, StageSchedule, update};
+use halide_sched::schedule::{Amount, CompareOp, Condition, Schedule, StageSchedule, Term, update};
 
 /// Tasks of a loop for each thread: few make threads wait for the last one, and many cost their starts.
 const TASKS: i64 = 16;
@@ -144,6 +146,32 @@ fn loops_of(
     if state.place(of.0) == Place::Root {
         share(stage, pricer, state, of, shape, &named);
     }
+}
+
+/// Adds specialisations for outputs that have a few elements in some dimensions, as estimated, where these are written
+/// out: in other runs it is not known that all of them are there.
+pub(crate) fn specialize(schedule: &mut Schedule, pricer: &Pricer<'_>, state: &State) {
+    let dag = pricer.dag;
+    for &id in &dag.pipeline.outputs {
+        let (Some(region), Place::Root) = (pricer.roots.get(&id), state.place(id)) else { continue };
+        let name = dag.pipeline.funcs[id].name.as_str();
+        for (n, shape) in state.choices[id].shapes.iter().enumerate() {
+            let vars = &dag.funcs[id].stages[n].vars;
+            let is_few = |d: usize| extent(region[d]) <= MOST_FIXED;
+            let dims = (0..vars.len()).filter(|n| shape.block(*n) > 1).filter_map(|n| vars[n].dim);
+            let equal = |field, d, value| Condition::Compare(CompareOp::Eq, dim(name, field, d), Term::Const(value));
+            let known = dims
+                .filter(|d| is_few(*d))
+                .flat_map(|d| [equal(DimField::Extent, d, extent(region[d])), equal(DimField::Min, d, region[d].0)]);
+            let Some(condition) = known.reduce(|a, b| Condition::And(a.into(), b.into())) else { continue };
+            let stage = schedule.func(name);
+            drop(if n == 0 { stage } else { stage.update(n - 1) }.specialize(condition));
+        }
+    }
+}
+
+fn dim(name: &str, field: DimField, d: usize) -> Term {
+    Term::Dim(name.to_string(), field, d)
 }
 
 /// The loops of a definition without directives, innermost first.

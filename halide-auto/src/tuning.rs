@@ -97,6 +97,12 @@ pub(crate) const PROMOTED_BYTES: f64 = 1024.0;
 /// The bytes of an output from which on it is stored past the caches.
 pub(crate) const STREAMED_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 
+// emit
+
+/// The elements of a dimension of an output for which there is code by itself, at most.
+/// Reason: channels, and coefficients of small blocks; more elements fill vectors of any size.
+pub(crate) const MOST_FIXED: i64 = 16;
+
 // search
 
 /// Iterations of a loop that are written out. Unit: iterations, or vectors.

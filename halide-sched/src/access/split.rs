@@ -27,6 +27,8 @@ pub(crate) struct Extents<'p> {
     mentions: Map<Sym, Rc<[Sym]>>,
     /// Symbols of which a definition leads to a stride of a buffer, or not.
     leading: Map<(BufId, Sym), bool>,
+    /// Leaves that are constants in the branches that are open, with their values.
+    constants: Vec<(AtomId, i128)>,
 }
 
 /// An access of one element, or of one in each lane.
@@ -63,6 +65,41 @@ impl<'p> Extents<'p> {
     /// The number of elements of an allocation.
     pub(crate) fn count(&self, buf: BufId) -> Option<&Expr> {
         self.counts.get(&buf)
+    }
+
+    /// Notes which leaves the conditions of a branch, all at least 0, leave but one value, until
+    /// [`Extents::forget_constants`]. Accesses in the branch are told apart by them.
+    pub(crate) fn assume_constants(&mut self, conditions: &[Poly<'p>]) {
+        let end = |p: &Poly<'p>| match p.atoms() {
+            [atom] => p.coefficient(*atom).filter(|k| k.abs() == 1).map(|k| (*atom, k, p.constant_term())),
+            _ => None,
+        };
+        let ends: Vec<_> = conditions.iter().filter_map(end).collect();
+        for (atom, k, c) in ends.iter().filter(|end| end.1 == 1) {
+            if ends.contains(&(*atom, -k, -c)) {
+                self.constants.push((*atom, -c));
+            }
+        }
+    }
+    /// The number of leaves that are constants.
+    pub(crate) fn constants(&self) -> usize {
+        self.constants.len()
+    }
+    /// Forgets all but the first `len` leaves that are constants.
+    pub(crate) fn forget_constants(&mut self, len: usize) {
+        self.constants.truncate(len);
+    }
+
+    /// The value of `p`, if assertions and branches leave but one.
+    fn constant(&self, reader: &Reader<'p>, p: &Poly<'p>) -> Option<i128> {
+        let (low, high) = reader.terms.span_of(p);
+        let by_branch = || match p.atoms() {
+            [atom] if p.len() == 1 && p.coefficient(*atom) == Some(1) && p.constant_term() == 0 => {
+                self.constants.iter().find(|(known, _)| known == atom).map(|(_, value)| *value)
+            }
+            _ => None,
+        };
+        low.filter(|_| low == high).or_else(by_branch)
     }
 
     /// Polynomials that are all at least 0 if the access is inside of its buffer; `None` if nothing is known of it.
@@ -118,7 +155,7 @@ impl<'p> Extents<'p> {
                     factor
                 }
             };
-            match constant(reader, &stride).filter(|k| *k >= 1) {
+            match self.constant(reader, &stride).filter(|k| *k >= 1) {
                 Some(stride) => fixed.push(Fixed { stride, extent, count: coordinate }),
                 None if stride.atoms().is_empty() => return None,
                 None => within(&coordinate, &extent, &mut list),
@@ -142,7 +179,7 @@ impl<'p> Extents<'p> {
         let mut groups: Vec<Fixed<'p>> = Vec::new();
         for f in fixed {
             let dense = |g: &Fixed<'p>| {
-                constant(reader, &g.extent).filter(|n| g.stride.checked_mul(*n) == Some(f.stride) && f.stride > 1)
+                self.constant(reader, &g.extent).filter(|n| g.stride.checked_mul(*n) == Some(f.stride) && f.stride > 1)
             };
             match groups.last_mut().and_then(|g| dense(g).map(|n| (g, n))) {
                 Some((g, n)) => {
@@ -218,12 +255,6 @@ struct Fixed<'p> {
     extent: Poly<'p>,
     /// The part of the coordinate that is known already.
     count: Poly<'p>,
-}
-
-/// The value of `p`, if assertions leave but one.
-fn constant<'p>(reader: &Reader<'p>, p: &Poly<'p>) -> Option<i128> {
-    let (low, high) = reader.terms.span_of(p);
-    low.filter(|_| low == high)
 }
 
 fn within<'p>(coordinate: &Poly<'p>, extent: &Poly<'p>, list: &mut Vec<Poly<'p>>) {

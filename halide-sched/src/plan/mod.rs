@@ -20,6 +20,7 @@ mod expressions;
 mod facts;
 mod gpu;
 mod graph;
+mod known;
 mod labels;
 mod legal;
 mod levels;
@@ -51,6 +52,6 @@ pub use possible::{Possible, PossibleVar, possible};
 pub use query::image_buffer;
 pub use resolve::resolve;
 pub use types::{
-    BoundConstraint, FuncPlan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch, Room, Source, StagePlan, StageVar,
-    StageVarInfo, StorageDim, Transform, VarOrigin, With,
+    BoundConstraint, FuncPlan, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch, Room, Source,
+    StagePlan, StageVar, StageVarInfo, StorageDim, Transform, VarOrigin, With,
 };

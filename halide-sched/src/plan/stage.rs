@@ -3,12 +3,13 @@
 use super::dependence::{Conflict, Nest};
 use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
+use super::known;
 use super::labels::Labels;
 use super::options::StageOptions;
 use super::query;
 use crate::plan::access::Collision;
-use crate::plan::types::{LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
-use crate::schedule::{Align, FloatMode, LoopKind, Partition, Tail, closest};
+use crate::plan::types::{KnownSpan, LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
+use crate::schedule::{Align, Condition, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
 use halide_ir::Expr;
@@ -34,6 +35,8 @@ pub(super) struct StageDraft {
     /// Condition, its text, and the variant.
     pub(super) variants: Vec<(Expr, String, StageDraft)>,
     pub(super) fail: Option<(String, Option<Location>)>,
+    /// What the conditions of a specialisation say about the region of an output, dimension by dimension.
+    pub(super) known: Vec<KnownSpan>,
     /// The loops whose order among themselves the result depends on, in the order of the definition, outermost first.
     natural: Vec<StageVar>,
     /// The directive of each split, by the variable that it replaced.
@@ -123,6 +126,7 @@ impl StageDraft {
             options: StageOptions::default(),
             variants: Vec::new(),
             fail: None,
+            known: Vec::new(),
             natural,
             split_by: BTreeMap::new(),
             extents,
@@ -135,6 +139,16 @@ impl StageDraft {
     /// A copy of the loops so far, for a specialisation.
     pub(super) fn variant(&self, subject: String) -> StageDraft {
         StageDraft { subject, variants: Vec::new(), fail: None, with: None, ..self.clone() }
+    }
+
+    /// Notes what holds of the region of an output with so many dimensions, in a variant that runs under a condition.
+    pub(super) fn learn(&mut self, condition: &Condition, func: &str, dims: usize) {
+        self.known.resize(dims, KnownSpan::default());
+        known::learn(condition, func, &mut self.known);
+        for (root, extent) in self.facts.roots.iter().zip(&mut self.extents) {
+            let VarOrigin::Pure { dim } = root.origin else { continue };
+            *extent = extent.or(self.known[dim].extent);
+        }
     }
 
     /// The checked form.
@@ -158,6 +172,7 @@ impl StageDraft {
             atomic,
             prefetches: self.prefetches,
             options: self.options,
+            known: self.known,
             with: None,
         }
     }

@@ -127,6 +127,15 @@ pub struct BoundConstraint {
     pub at: Option<Location>,
 }
 
+/// Constants of the region of one dimension of an output, which hold in a specialisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct KnownSpan {
+    /// The first coordinate.
+    pub min: Option<i64>,
+    /// The number of coordinates, at least 1.
+    pub extent: Option<i64>,
+}
+
 /// The loops of one definition, for the general case and each specialisation.
 #[derive(Clone, Debug)]
 pub struct StagePlan {
@@ -152,6 +161,8 @@ pub struct StagePlan {
     pub prefetches: Vec<Prefetch>,
     /// Settings that change none of its loops.
     pub options: StageOptions,
+    /// What the conditions of a specialisation say about the region of an output, dimension by dimension.
+    pub known: Vec<KnownSpan>,
 }
 
 /// The Func or image that values are read from.

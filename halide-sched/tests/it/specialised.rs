@@ -180,3 +180,52 @@ fn always_partition_is_not_missed_in_variants_that_never_run() {
     // Copies that unrolling makes count as their loop.
     assert_eq!(cuts(&p, &format!("f: unroll(y, 2) bound(x, 0, 40) specialize(f.extent(0) > 99) {cut}")), 2);
 }
+
+#[test]
+fn conditions_make_extents_of_outputs_constant() {
+    // Channels are innermost; an even and an odd one differ, and the sum of all goes to each.
+    let input = ImageParam::new("in", I16, 2);
+    let (c, x) = vars!(c, x);
+    let (mut p, mut out) = (Func::new("p"), Func::new("out"));
+    let r = RDom::named("r", [(0, 3)]);
+    p[(c, x)] = select((c % 2).eq(0), input[(c, x)] * 3, input[(c + 1, x)] + 7);
+    out[(c, x)] = p[(c, x)] + p[(c + 1, x)];
+    out[(c, x)] += input[(c + r.x, x)];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let here = "out.extent(0) == 4 && out.min(0) == 0";
+    let schedules = [
+        format!(
+            "p: compute_at(out, x)\n out: specialize({here})\n out.specialize({here}): unroll(c)\n \
+             out.update(0): specialize({here})\n out.update(0).specialize({here}): reorder(c, r.x, x) vectorize(c, 4)"
+        ),
+        format!(
+            "p: compute_root()\n out: split(c, c, ci, 4) split(x, x, xi, 8) reorder(xi, ci, x, c) vectorize(xi) \
+             unroll(ci) specialize({here})\n out.update(0): unroll(c, 4) specialize({here})"
+        ),
+        "p: compute_root()\n out: specialize(out.extent(0) == 4)\n out.specialize(out.extent(0) == 4): reorder(c, x) \
+         unroll(c) specialize(out.extent(1) == 6 && 2 == out.min(1))\n \
+         out.specialize(out.extent(0) == 4).specialize(out.extent(1) == 6 && 2 == out.min(1)): vectorize(x)"
+            .to_string(),
+    ];
+    for schedule in &schedules {
+        for (c, x) in [((0, 4), (2, 6)), ((0, 4), (-1, 13)), ((1, 4), (2, 6)), ((0, 5), (0, 9)), ((0, 3), (2, 6))] {
+            let input = random_image(I16, &Region::of_spans([(-4, 30), (-9, 60)]), 5);
+            check(&pipeline, schedule, &[("in", input)], &Region::of_spans([c, x]));
+        }
+    }
+    let wrong = |schedule: &str| match resolve(&pipeline, &schedule.parse().unwrap(), &TARGET) {
+        Ok(_) => panic!("{schedule}"),
+        Err(errors) => errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+    };
+    // Elsewhere nothing is known of it, nor of another dimension.
+    expect![[r#"
+        schedule:2:57: out: unroll(c)
+          loop `c` of `out` cannot be unrolled: its extent is not a constant
+          help: split by a factor, as in `unroll(c, 8)`, or promise it with bound_extent"#]]
+    .assert_eq(&wrong(&format!("p: compute_root()\n out: specialize({here}) unroll(c)")));
+    expect![[r#"
+        schedule:3:57: out.specialize(out.extent(0) == 4 && out.min(0) == 0): unroll(x)
+          loop `x` of `out.specialize(out.extent(0) == 4 && out.min(0) == 0)` cannot be unrolled: its extent is not a constant
+          help: split by a factor, as in `unroll(x, 8)`, or promise it with bound_extent"#]]
+        .assert_eq(&wrong(&format!("p: compute_root()\n out: specialize({here})\n out.specialize({here}): unroll(x)")));
+}

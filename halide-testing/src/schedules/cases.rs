@@ -11,8 +11,8 @@ impl Draw<'_> {
     /// A copy of the stage's loops for some calls, with loops of its own.
     pub(super) fn specialize(&mut self, subject: &Subject) {
         let condition = match self.options.aim {
-            Aim::Arms => self.condition_of_arms(),
-            _ => self.condition(),
+            Aim::Arms => self.condition_of_arms(subject),
+            _ => self.condition(subject),
         };
         if self.say(subject, Verb::Specialize(condition)) {
             let mut variant = subject.clone();
@@ -23,9 +23,9 @@ impl Draw<'_> {
     }
 
     /// The condition of a select of the algorithm, its opposite, or that and something else.
-    fn condition_of_arms(&mut self) -> Condition {
+    fn condition_of_arms(&mut self, subject: &Subject) -> Condition {
         let arms = conditions_of(self.pipeline);
-        let Some(one) = self.pick(&arms) else { return self.condition() };
+        let Some(one) = self.pick(&arms) else { return self.condition(subject) };
         match self.below(6) {
             0 | 1 => Condition::Not(Box::new(one)),
             2 => Condition::And(Box::new(one), Box::new(self.comparison())),
@@ -37,9 +37,31 @@ impl Draw<'_> {
         }
     }
 
-    fn condition(&mut self) -> Condition {
+    /// Constant extents, and often first coordinates, of dimensions of an output; another condition of other Funcs.
+    fn constants(&mut self, subject: &Subject) -> Condition {
+        let output = self.func(&subject.func).filter(|func| self.pipeline.outputs.contains(func));
+        let dims = output.map_or(0, |func| self.pipeline.funcs[func].dims());
+        let mut all: Option<Condition> = None;
+        for d in 0..dims {
+            if d > 0 && self.one_in(2) {
+                continue;
+            }
+            let equal = |field, value| {
+                let term = Term::Dim(subject.func.clone(), field, d);
+                Condition::Compare(CompareOp::Eq, term, Term::Const(value))
+            };
+            let extent = equal(DimField::Extent, self.one_of([1, 2, 3, 4, 4, 8]));
+            let min = equal(DimField::Min, self.one_of([0, 0, 0, -1, 2]));
+            let both = if self.one_in(4) { extent } else { Condition::And(Box::new(extent), Box::new(min)) };
+            all = Some(all.map_or(both.clone(), |all| Condition::And(Box::new(all), Box::new(both))));
+        }
+        all.unwrap_or_else(|| self.comparison())
+    }
+
+    fn condition(&mut self, subject: &Subject) -> Condition {
         let one = self.comparison();
         match self.below(9) {
+            3 => self.constants(subject),
             0 => Condition::And(Box::new(one), Box::new(self.comparison())),
             1 => Condition::Or(Box::new(one), Box::new(self.comparison())),
             2 => Condition::Not(Box::new(one)),

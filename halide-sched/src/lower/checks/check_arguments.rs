@@ -190,28 +190,58 @@ fn check_output_shapes(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     }
 }
 
-/// Emits checks that the regions of outputs suit the tails of their own loops.
+/// Emits checks that the regions of outputs suit the tails of their own loops. What all variants of a stage ask for is
+/// asked under no condition: later passes then know it.
 fn check_output_tails(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     for func in ctx.plan.pipeline.outputs.clone() {
-        for stage in 0..ctx.plan.funcs[func].stages.len() {
-            let plan = ctx.plan;
-            for (reached, variant) in reached_variants(&plan.funcs[func].stages[stage]) {
-                check_variant_tails(ctx, facts, list, (func, stage), variant, &reached);
+        let all_stages = &ctx.plan.funcs[func].stages;
+        for (stage, plan) in all_stages.iter().enumerate() {
+            let variants = reached_variants(plan);
+            let mut all: Vec<(TailDemand, Vec<&Expr>)> = Vec::new();
+            for (reached, variant) in &variants {
+                for demand in tail_demands(ctx, facts, (func, stage), variant, reached) {
+                    match all.iter_mut().find(|(known, _)| *known == demand) {
+                        Some((_, wanting)) if wanting.last() == Some(&reached) => {}
+                        Some((_, wanting)) => wanting.push(reached),
+                        None => all.push((demand, vec![reached])),
+                    }
+                }
+            }
+            for (demand, wanting) in all {
+                let by_all = wanting.len() == variants.len() && always_runs(plan);
+                let none = wanting.into_iter().map(|reached| build::not(reached.clone()));
+                let none = none.reduce(build::and).filter(|_| !by_all);
+                let cond = none.into_iter().fold(demand.fits, |fits, none| build::or(none, fits));
+                assert(ctx, facts, list, cond, demand.fault, demand.args);
             }
         }
     }
 }
 
-fn check_variant_tails(
-    ctx: &mut Ctx<'_>,
+/// Returns true if some variant of a stage runs, whatever holds.
+fn always_runs(plan: &StagePlan) -> bool {
+    plan.fail.is_none() && plan.variants.iter().all(|(_, variant)| always_runs(variant))
+}
+
+/// A condition on the region of an output that the tail of a split asks for.
+#[derive(PartialEq)]
+struct TailDemand {
+    fits: Expr,
+    fault: Fault,
+    args: Vec<Expr>,
+}
+
+/// Returns the demands of one variant's tails.
+fn tail_demands(
+    ctx: &Ctx<'_>,
     facts: &Facts,
-    list: &mut Vec<Stmt>,
     (func, stage): (FuncId, usize),
     plan: &StagePlan,
     reached: &Expr,
-) {
+) -> Vec<TailDemand> {
     let buf = ctx.program.func_buffers[func][0];
     let plan = &*where_reached(plan, reached);
+    let mut all = Vec::new();
     for t in &plan.transforms {
         let Transform::Split { var: root, .. } = t else { continue };
         let VarOrigin::Pure { dim } = plan.vars[*root].origin else { continue };
@@ -220,7 +250,7 @@ fn check_variant_tails(
         let (min, max) = given(buf, dim);
         let extent = extent_between(&min, &max);
         let covered = simplify(&vars.cover(*root, extent.clone()), facts);
-        let cond = build::or(build::not(reached.clone()), build::eq(covered.clone(), extent.clone()));
+        let fits = build::eq(covered.clone(), extent.clone());
         let fault = match tail {
             PlanTail::AutoShift => Fault::NotThisVariant,
             _ => {
@@ -233,8 +263,9 @@ fn check_variant_tails(
         };
         let last = build::offset(build::add(min.clone(), covered), -1);
         let args = if fault == Fault::NotThisVariant { vec![] } else { vec![min.clone(), last, min, max] };
-        assert(ctx, facts, list, cond, fault, args);
+        all.push(TailDemand { fits, fault, args });
     }
+    all
 }
 
 /// Regions that are fixed from outside hold what is needed of them.

@@ -6,7 +6,7 @@
 
 use crate::lower::nests::ctx::{Ctx, Instance};
 use crate::lower::nests::cut::Cut;
-use crate::plan::{StagePlan, StageVar, Transform, VarOrigin};
+use crate::plan::{KnownSpan, StagePlan, StageVar, Transform, VarOrigin};
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, ForKind, Scope, Sym, build};
 use halide_solve::bounds::Interval;
@@ -76,7 +76,10 @@ impl<'c> Vars<'c> {
     /// The first value of `var`.
     pub(crate) fn min(&self, var: StageVar) -> Expr {
         match self.plan.vars[var].origin {
-            VarOrigin::Pure { dim } => self.bound(dim, Edge::Min),
+            VarOrigin::Pure { dim } => match self.known(dim).min {
+                Some(min) => build::int(min),
+                None => self.bound(dim, Edge::Min),
+            },
             VarOrigin::Reduction { dim, .. } => self.ctx.templates[&(self.func, self.stage)].rvars[dim].1.clone(),
             VarOrigin::Derived | VarOrigin::One => build::int(0),
         }
@@ -85,10 +88,13 @@ impl<'c> Vars<'c> {
     /// The number of values of `var`.
     pub(crate) fn extent(&self, var: StageVar) -> Expr {
         match self.plan.vars[var].origin {
-            VarOrigin::Pure { dim } => match &self.ctx.plan.funcs[self.func].bounds[dim].extent {
-                Some(promised) => promised.clone(),
-                None => extent_between(&self.bound(dim, Edge::Min), &self.bound(dim, Edge::Max)),
-            },
+            VarOrigin::Pure { dim } => {
+                match (&self.ctx.plan.funcs[self.func].bounds[dim].extent, self.known(dim).extent) {
+                    (Some(promised), _) => promised.clone(),
+                    (None, Some(extent)) => build::int(extent),
+                    (None, None) => extent_between(&self.bound(dim, Edge::Min), &self.bound(dim, Edge::Max)),
+                }
+            }
             VarOrigin::Reduction { dim, .. } => self.ctx.templates[&(self.func, self.stage)].rvars[dim].2.clone(),
             VarOrigin::One => build::int(1),
             VarOrigin::Derived => match self.producer(var).expect("a derived variable has a transform") {
@@ -97,6 +103,13 @@ impl<'c> Vars<'c> {
                 Transform::Fuse { inner, outer, .. } => build::mul(self.not_negative(*inner), self.extent(*outer)),
             },
         }
+    }
+
+    /// What the conditions of the variant say about a dimension: they speak of the buffer, which is the region of what is
+    /// computed outside of all loops.
+    fn known(&self, dim: usize) -> KnownSpan {
+        let is_whole = self.at == Scope::Root && self.ctx.is_output(self.func);
+        self.plan.known.get(dim).copied().filter(|_| is_whole).unwrap_or_default()
     }
 
     /// The number of values of `var`, of which there may be none: a region that nobody reads ends before it begins, and

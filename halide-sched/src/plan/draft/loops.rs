@@ -26,7 +26,7 @@ impl Drafter<'_, '_, '_> {
         let text = directive.verb.to_string();
         let source = Source { number, at: directive.at, text: &text };
         let result = match &directive.verb {
-            Verb::Specialize(condition) => self.specialize(&directive.subject, condition, stage),
+            Verb::Specialize(condition) => self.specialize(&directive.subject, condition, func, stage),
             Verb::ComputeWith { site, align, each } => self.with(&directive.subject, func, site).map(|leader| {
                 let var = site.var.clone();
                 stage.with = Some(WithDraft { leader, var, align: *align, each: each.clone(), directive: number });
@@ -165,11 +165,21 @@ impl Drafter<'_, '_, '_> {
     }
 
     /// Opens a variant. A condition that makes no sense opens one all the same, so that the others keep their numbers.
-    fn specialize(&mut self, subject: &Subject, condition: &Condition, stage: &mut StageDraft) -> Applied {
+    fn specialize(
+        &mut self,
+        subject: &Subject,
+        condition: &Condition,
+        func: FuncId,
+        stage: &mut StageDraft,
+    ) -> Applied {
         let mut path = subject.clone();
         path.specializations.push(stage.variants.len());
         let mut variant = stage.variant(self.schedule.subject_text(&path));
         variant.float = float_mode(self.schedule, &path, self.schedule.len());
+        if self.pipeline.outputs.contains(&func) {
+            let def = &self.pipeline.funcs[func];
+            variant.learn(condition, &def.name, def.dims());
+        }
         let made = convert::condition(self.pipeline, condition);
         let text = condition.to_string();
         let repeated = stage.variants.iter().any(|(_, t, _)| *t == text);

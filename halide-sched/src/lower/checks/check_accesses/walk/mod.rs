@@ -217,14 +217,16 @@ impl<'p> Walk<'p> {
 
     /// Walks `s` inside of a frame; what is assumed in it does not outlive it.
     fn inside(&mut self, kind: FrameKind<'p>, s: &'p Stmt) {
-        let (known, depth) = (self.prover.len(), self.frames.len());
+        let (known, constants, depth) = (self.prover.len(), self.extents.constants(), self.frames.len());
         if let FrameKind::If(list, _) = &kind {
             list.iter().for_each(|p| self.prover.assume(&self.reader, *p));
+            self.extents.assume_constants(list);
         }
         self.push(kind, (self.function, self.next, 0));
         self.stmt(s);
         self.pop_to(depth);
         self.prover.forget(known);
+        self.extents.forget_constants(constants);
     }
 
     fn stmt(&mut self, s: &'p Stmt) {
