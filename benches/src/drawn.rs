@@ -26,11 +26,31 @@ impl Drawn {
 
     /// Returns the sizes that a schedule is chosen for.
     pub fn estimates(&self) -> Estimates {
-        let outputs = self.pipeline.outputs.iter();
-        outputs.fold(Estimates::new(), |all, f| {
+        let params = self.params().into_iter();
+        let sizes = params.fold(Estimates::new(), |all, (name, value)| all.param(&name, value));
+        self.pipeline.outputs.iter().fold(sizes, |all, f| {
             let func = &self.pipeline.funcs[*f];
             all.output(&func.name, extents(func.dims()))
         })
+    }
+
+    /// Parameters have small values, in their ranges.
+    fn params(&self) -> Vec<(String, Scalar)> {
+        let value = |ty: ScalarType, low: Option<Scalar>, high: Option<Scalar>| {
+            let (low, high) = (low.map_or(f64::MIN, |v| v.as_f64()), high.map_or(f64::MAX, |v| v.as_f64()));
+            let value = 2f64.max(low).min(high);
+            match ty {
+                Bool => Scalar::int(ty, 1),
+                ty if ty.is_float() => Scalar::float(ty, value),
+                ty => Scalar::int(ty, value as i128),
+            }
+        };
+        self.pipeline.params.iter().map(|p| (p.name.clone(), value(p.ty, p.min, p.max))).collect()
+    }
+
+    fn call<'c>(&self, compiled: &'c Compiled) -> Call<'c> {
+        let call = compiled.inputs().ignore_unused();
+        self.params().into_iter().fold(call, |call, (name, value)| call.param_named(&name, value))
     }
 
     /// Fills inputs with random values: all that the main variants of some compiled pipelines read.
@@ -40,7 +60,7 @@ impl Drawn {
     pub fn fill<'c>(&mut self, all: impl Iterator<Item = &'c Compiled>) -> Result<(), Error> {
         let mut needs: Vec<(String, ScalarType, Region)> = Vec::new();
         for compiled in all {
-            for need in compiled.inputs().infer_input_bounds(&self.regions)? {
+            for need in self.call(compiled).infer_input_bounds(&self.regions)? {
                 match needs.iter_mut().find(|known| known.0 == need.name) {
                     Some(known) => known.2 = known.2.around(&need.roomy),
                     None => needs.push((need.name, need.ty, need.roomy)),
@@ -71,7 +91,7 @@ impl Drawn {
     /// # Errors
     /// Of the run.
     pub fn run(&self, compiled: &Compiled, threads: usize, outputs: &mut [AnyBuffer]) -> Result<(), Error> {
-        let call = compiled.inputs().threads(threads).ignore_unused();
+        let call = self.call(compiled).threads(threads);
         let call = self.inputs.iter().fold(call, |call, (name, buffer)| call.image_named(name, buffer.clone()));
         let mut views = outputs.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         call.realize_all_into(&mut views).map(drop)

@@ -37,7 +37,8 @@ fn names(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Names {
         let is_tiled = shape.tile[n] > 0;
         tiles.push(is_tiled.then(|| fresh(&base, "o")));
         let serial = if is_tiled { fresh(&base, "i") } else { var.name.clone() };
-        let is_plain = shape.block(n) == 1 || is_plain_vector(shape, n);
+        // All terms of a reduction are written out, or none.
+        let is_plain = shape.block(n) == 1 || is_plain_vector(shape, n) || var.dim.is_none();
         inner.push((serial, (!is_plain).then(|| fresh(&base, "r"))));
     }
     let outer = shape.order.iter().rev().filter_map(|n| tiles[*n].clone());
@@ -142,6 +143,13 @@ fn loops_of(
         if let Some(name) = written_out(&n).filter(|_| shape.regs[n] > 1) {
             stage = stage.unroll_all(&name);
         }
+    }
+    for (n, var) in vars.iter().enumerate().filter(|(n, var)| var.dim.is_none() && shape.regs[*n] > 1) {
+        debug_assert_eq!(Some(shape.regs[n]), var.extent);
+        stage = stage.unroll_all(&named.inner[n].0);
+    }
+    if pricer.is_large(of.0) && !pricer.may_stream(state, of) {
+        stage = stage.cache_stores();
     }
     if state.place(of.0) == Place::Root {
         share(stage, pricer, state, of, shape, &named);

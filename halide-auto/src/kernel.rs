@@ -5,10 +5,11 @@
 //! loop to the next one is computed outside of it.
 
 use crate::dag::{Box, Dag, Source, Work, extent};
+use crate::lanes::Lanes;
 use crate::state::Shape;
 use crate::tuning::{
-    GATHERED_LANE, GATHERED_LOADS, LATENCY, LONGEST_SHUFFLE, MOST_POINTS, MOST_VISITS, MOST_WRITTEN, PROMOTED_BYTES,
-    SCATTERED_LANE, TOO_LONG,
+    GATHERED_LANE, GATHERED_LOADS, LATENCY, MOST_POINTS, MOST_VISITS, MOST_WRITTEN, PROMOTED_BYTES, SCATTERED_LANE,
+    TOO_LONG,
 };
 use halide_core::ids::FuncId;
 use halide_ir::machine::Vector;
@@ -52,6 +53,8 @@ pub(crate) struct Question<'q> {
     pub(crate) is_resident: &'q dyn Fn(FuncId) -> bool,
     /// The operations of the definition with what is substituted in it.
     pub(crate) work: &'q Work,
+    /// The variables, a bit each, that are constants in all that is written out.
+    pub(crate) constants: u32,
 }
 
 /// An element, or a vector of them, that is read.
@@ -60,21 +63,26 @@ struct Element {
     at: Box,
 }
 
-/// The way in which lanes of a vector lie in memory.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Lanes {
-    /// All are one element.
-    Same,
-    /// Neighbours at a distance, in elements.
-    Strided(i64),
-    /// Fewer elements than lanes.
-    Repeated,
-    /// Anywhere.
-    Scattered,
+/// Answers a question. Vectors that are stored where data say, to be read again, become one element after the other.
+pub(crate) fn kernel(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel {
+    let lanes = q.shape.vector.map_or(1, |(_, lanes)| lanes);
+    if lanes == 1 || !is_serial(dag, q) {
+        return of_vectors(dag, q, vector);
+    }
+    let shape = Shape { vector: None, ..q.shape.clone() };
+    let one = of_vectors(dag, &Question { shape: &shape, ..*q }, vector);
+    let all = |of_one: f64| of_one * lanes as f64;
+    Kernel { loads: all(one.loads), stores: all(one.stores), arithmetic: all(one.arithmetic), ..one }
 }
 
-/// Answers a question.
-pub(crate) fn kernel(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel {
+/// Returns true if data decide about what a definition stores, and it reads its own Func.
+fn is_serial(dag: &Dag<'_>, q: &Question<'_>) -> bool {
+    let point: Box = q.at.iter().map(|v| (*v, *v)).collect();
+    let (reads, stored) = dag.own_reads(q.of, &point);
+    !reads.is_empty() && stored.iter().any(|span| extent(*span) > 1)
+}
+
+fn of_vectors(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel {
     let (along, lanes) = q.shape.vector.map_or((None, 1), |(var, lanes)| (Some(var), lanes));
     let whole = |bytes: f64| (lanes as f64 * bytes * 8.0 / f64::from(vector.bits)).ceil().max(1.0);
     let regs = &q.shape.regs;
@@ -83,6 +91,9 @@ pub(crate) fn kernel(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel
     let copies: f64 = regs.iter().map(|r| *r as f64).product();
     for ((mask, bytes), weight) in q.work {
         let has = |var: usize| mask >> var & 1 == 1;
+        if *mask != 0 && mask & !q.constants == 0 {
+            continue;
+        }
         let times: f64 = (0..regs.len()).filter(|var| has(*var)).map(|var| regs[var] as f64).product();
         let wide = if along.is_some_and(has) { whole(f64::from(*bytes)) } else { 1.0 };
         let hoisted = if q.innermost.is_none_or(|(var, ..)| has(var)) { 1.0 } else { rest };
@@ -134,29 +145,40 @@ fn add_reads(
         None => Vec::new(),
     };
     let is_hoisted: Vec<bool> = here.iter().zip(&next).map(|(a, b)| a.at == b.at).collect();
-    let mut distinct: BTreeMap<(Source, Box), (Lanes, bool)> = BTreeMap::new();
+    let mut distinct: BTreeMap<(Source, i64), (Lanes, bool)> = BTreeMap::new();
     let mut seen = 0;
     for point in points {
         if visits > MOST_VISITS {
             break;
         }
         seen += 1;
+        let middle = visited(dag, q, &moved(point, along, lanes / 2), &mut visits);
         let last = visited(dag, q, &moved(point, along, lanes - 1), &mut visits);
         let all = visited(dag, q, point, &mut visits);
-        for (n, (element, last)) in all.into_iter().zip(last).enumerate() {
-            let way = if along.is_none() { Lanes::Same } else { lanes_of(&element.at, &last.at, lanes) };
-            let way = if element.at.iter().any(|span| extent(*span) > 1) { Lanes::Scattered } else { way };
+        for (n, (element, (middle, last))) in all.into_iter().zip(middle.iter().zip(&last)).enumerate() {
+            let flat = |at: &Box| flat(dag, element.source, at);
+            let is_data = element.at.iter().any(|span| extent(*span) > 1);
+            let way = match () {
+                _ if is_data => Lanes::Scattered,
+                _ if along.is_none() => Lanes::Same,
+                _ => Lanes::of([flat(&element.at), flat(&middle.at), flat(&last.at)], lanes),
+            };
             let hoisted = is_hoisted.get(n).copied().unwrap_or(false) && way != Lanes::Scattered;
             // Elements that data decide about are not the same because their ranges are.
-            let key = if way == Lanes::Scattered { Box::from_slice(&[(seen, n as i64)]) } else { element.at };
-            distinct.insert((element.source, key), (way, hoisted));
+            let place = if is_data { (seen << 20) + n as i64 } else { flat(&element.at) };
+            distinct.insert((element.source, place), (way, hoisted));
         }
     }
     let share = share * points.len() as f64 / (seen.max(1) as f64);
     let rest = q.innermost.map_or(1.0, |(_, _, trip)| trip.max(1.0));
-    for ((source, _), (way, hoisted)) in distinct {
-        let (loads, shuffles) = cost(way, whole(dag.bytes(source)), lanes as f64);
+    let mut windows: BTreeMap<(Source, Lanes, bool, i64), f64> = BTreeMap::new();
+    for ((source, place), (way, hoisted)) in distinct {
+        let (loads, shuffles) = way.loads(1.0, whole(dag.bytes(source)), lanes as f64);
         made.written += share * (loads + shuffles);
+        *windows.entry((source, way, hoisted, way.window(place))).or_default() += 1.0;
+    }
+    for ((source, way, hoisted, _), count) in windows {
+        let (loads, shuffles) = way.loads(count, whole(dag.bytes(source)), lanes as f64);
         if matches!(source, Source::Func(func) if (q.is_resident)(func)) {
             continue;
         }
@@ -166,29 +188,15 @@ fn add_reads(
     }
 }
 
-/// Loads and shuffles of a vector.
-fn cost(way: Lanes, registers: f64, lanes: f64) -> (f64, f64) {
-    match way {
-        Lanes::Same => (1.0, 0.0),
-        Lanes::Strided(1) => (registers, 0.0),
-        Lanes::Strided(by) if by.abs() <= LONGEST_SHUFFLE => {
-            let by = by.unsigned_abs() as f64;
-            (registers * by, registers * by)
-        }
-        Lanes::Repeated => (registers, registers),
-        Lanes::Strided(_) | Lanes::Scattered => (lanes * GATHERED_LOADS, lanes * GATHERED_LANE),
+/// The position of an element in memory, where rows are as long as the buffer is wide.
+fn flat(dag: &Dag<'_>, source: Source, at: &[(i64, i64)]) -> i64 {
+    let whole = dag.whole(source);
+    let (mut flat, mut stride) = (0i64, 1i64);
+    for (d, span) in at.iter().enumerate() {
+        flat = flat.wrapping_add(span.0.wrapping_mul(stride));
+        stride = stride.wrapping_mul(whole.get(d).map_or(1, |span| extent(*span).max(1)));
     }
-}
-
-fn lanes_of(first: &[(i64, i64)], last: &[(i64, i64)], lanes: i64) -> Lanes {
-    let by = |d: usize| last[d].0 - first[d].0;
-    let moves: Vec<usize> = (0..first.len().min(last.len())).filter(|d| by(*d) != 0).collect();
-    match moves[..] {
-        [] => Lanes::Same,
-        [0] if lanes > 1 && by(0) % (lanes - 1) == 0 => Lanes::Strided(by(0) / (lanes - 1)),
-        [0] if by(0).abs() < lanes => Lanes::Repeated,
-        _ => Lanes::Scattered,
-    }
+    flat
 }
 
 /// The elements that a point reads of what is stored.
@@ -241,42 +249,55 @@ fn add_own(
         point
     };
     let (reads, stored) = of_point(first);
+    let is_data = stored.iter().any(|span| extent(*span) > 1);
+    let place = |at: &Box| flat(dag, Source::Func(q.of.0), at);
+    let of_lane = |lane: i64| along.map_or(place(&stored), |var| place(&of_point(&moved(var, lane)).1));
     let way = match along {
-        Some(var) => lanes_of(&stored, &of_point(&moved(var, lanes - 1)).1, lanes),
+        _ if is_data => Lanes::Scattered,
+        Some(_) => Lanes::of([of_lane(0), of_lane(lanes / 2), of_lane(lanes - 1)], lanes),
         None => Lanes::Same,
     };
-    let is_data = stored.iter().any(|span| extent(*span) > 1);
     // Rows beyond the end must not be added to: where there may be some, each row asks.
-    let is_whole =
-        (0..q.shape.regs.len()).all(|n| q.shape.regs[n] == 1 || along == Some(n) || q.shape.fixed >> n & 1 == 1);
-    let kept = points.len() as f64 * share * whole(dag.funcs[q.of.0].bytes);
-    let fits = kept * f64::from(vector.bits) / 8.0 <= PROMOTED_BYTES && kept + 4.0 <= f64::from(vector.registers);
-    let is_kept = is_whole
-        && fits
-        && !is_data
-        && q.innermost.is_some_and(|(var, step, _)| of_point(&moved(var, step)).1 == stored);
-    let rest = q.innermost.map_or(1.0, |(_, _, trip)| trip.max(1.0));
+    let known = q.shape.fixed | q.constants;
+    let is_whole = (0..q.shape.regs.len()).all(|n| q.shape.regs[n] == 1 || along == Some(n) || known >> n & 1 == 1);
     let mut distinct: Vec<Box> = points.iter().map(|point| of_point(point).1).collect();
     distinct.sort();
     distinct.dedup();
     let places = distinct.len() as f64 * share;
     let registers = whole(dag.funcs[q.of.0].bytes);
-    let (loads, shuffles) = cost(if is_data { Lanes::Scattered } else { way }, registers, lanes as f64);
+    let kept = places * registers;
+    let fits = kept * f64::from(vector.bits) / 8.0 <= PROMOTED_BYTES && kept + 4.0 <= f64::from(vector.registers);
+    let is_kept = is_whole
+        && fits
+        && matches!(way, Lanes::Same | Lanes::Strided(1))
+        && q.innermost.is_some_and(|(var, step, _)| of_point(&moved(var, step)).1 == stored);
+    let rest = q.innermost.map_or(1.0, |(_, _, trip)| trip.max(1.0));
     if is_kept {
-        made.loads += loads * places / rest;
-        made.stores += loads * places / rest;
-        made.latency = if reads.is_empty() { 0.0 } else { LATENCY };
+        made.loads += kept / rest;
+        made.stores += kept / rest;
+        let terms = points.len() as f64 / distinct.len().max(1) as f64;
+        made.latency = if reads.is_empty() { 0.0 } else { LATENCY * terms };
         return;
     }
     let is_resident = (q.is_resident)(q.of.0);
-    if !is_resident {
-        let times = if is_data { points.len() as f64 * share } else { places };
-        made.stores += loads * times;
-        made.arithmetic += shuffles * times;
-        if is_data {
-            // Each lane finds its own address, and may wait for the store of the one before it.
-            made.arithmetic += SCATTERED_LANE * lanes as f64 * times;
-        }
-        made.loads += loads * times * reads.len() as f64;
+    if is_resident {
+        return;
+    }
+    if is_data {
+        // Each lane finds its own address, and may wait for the store of the one before it.
+        let all = points.len() as f64 * share * lanes as f64;
+        made.stores += all;
+        made.arithmetic += (GATHERED_LANE + SCATTERED_LANE) * all;
+        made.loads += all * GATHERED_LOADS * reads.len() as f64;
+        return;
+    }
+    let mut windows: BTreeMap<i64, f64> = BTreeMap::new();
+    distinct.iter().for_each(|at| *windows.entry(way.window(place(at))).or_default() += 1.0);
+    for count in windows.into_values() {
+        let (stores, shuffles) = way.stores(count, registers, lanes as f64);
+        let (loads, parts) = way.loads(count, registers, lanes as f64);
+        made.stores += stores * share;
+        made.arithmetic += (shuffles + parts * reads.len() as f64) * share;
+        made.loads += loads * share * reads.len() as f64;
     }
 }

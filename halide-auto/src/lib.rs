@@ -59,6 +59,7 @@ mod error;
 mod estimate;
 mod inline;
 mod kernel;
+mod lanes;
 mod mixed;
 mod moves;
 mod search;

@@ -1,8 +1,8 @@
 //! Steps from a state to others: one Func at another place, or one definition with other loops.
 
-use crate::dag::{Dag, extent};
+use crate::dag::{Dag, StageNode, extent};
 use crate::state::{Place, Shape, State};
-use crate::tuning::{MOST_REGISTERS, REGISTER_STEPS, TILE_STEPS};
+use crate::tuning::{BLOCKS, FEW, MOST_REGISTERS, MOST_TERMS, REGISTER_STEPS, TILE_STEPS};
 use halide_core::ids::FuncId;
 
 /// The places that a Func may have other than where it is, in states of their own. With `tiles`, Funcs outside of all
@@ -34,7 +34,13 @@ pub(crate) fn places(
                 // Windows do not slide along vectors.
                 let vars_of_loops = shape.loop_vars();
                 let along = shape.vector.map(|(var, _)| var);
-                let is_along = vars_of_loops.get(depth - 1).copied() == along && along.is_some();
+                let var = vars_of_loops.get(depth - 1).copied();
+                let is_along = var == along && along.is_some();
+                // Copies of what is in a loop whose terms are written out would be as many.
+                let vars = &dag.funcs[host.0].stages[host.1].vars;
+                if var.is_some_and(|n| vars[n].dim.is_none() && shape.regs[n] > 1) {
+                    continue;
+                }
                 let is_shared = depth == 1 && threads > 1 && state.place(host.0) == Place::Root;
                 for slides in [false, true] {
                     let place = Place::At { host, depth, slides };
@@ -127,7 +133,17 @@ pub(crate) fn tilings(
             let mut next = shape.clone();
             (next.regs[along], next.regs[other]) = (vectors, rows);
             let fits = extent(domain[other]) >= rows && extent(domain[along]) >= next.block(along);
-            all.extend(Some(next).filter(|_| holds_sum && fits));
+            if !holds_sum || !fits {
+                continue;
+            }
+            // Rows that stay in a cache while they meet one column after the other.
+            let mut tiled = next.clone();
+            tiled.tile[other] = BLOCKS * rows;
+            tiled.order.retain(|n| *n != other);
+            tiled.order.insert(0, other);
+            all.extend(
+                [Some(next), Some(tiled).filter(|t| extent(domain[other]) >= 2 * t.tile[other])].into_iter().flatten(),
+            );
         }
     }
     all
@@ -169,11 +185,17 @@ pub(crate) fn shapes(
         }
         if is_free && shape.vector.is_some_and(|(along, _)| along != n) && whole >= 4 {
             let mut next = shape.clone();
-            next.vector = shape.vector.map(|(_, lanes)| (n, lanes.min(1 << whole.ilog2())));
+            next.vector = Some((n, most_lanes.min(1 << whole.ilog2())));
+            next.regs[n] = 1;
             let first = next.order.iter().position(|m| vars[*m].dim.is_some()).unwrap_or(0);
             next.order.retain(|m| *m != n);
             next.order.insert(first, n);
+            // A few elements that follow each other in memory, written out, make up whole vectors.
+            let few = |m: usize| m != n && vars[m].dim.is_some() && vars[m].tells_apart && extent(domain[m]) <= FEW;
+            let mut with_few = next.clone();
+            (0..vars.len()).filter(|m| few(*m)).for_each(|m| with_few.regs[m] = extent(domain[m]).max(1));
             all.push(next);
+            all.push(with_few);
         }
     }
     if let Some((along, lanes)) = shape.vector {
@@ -183,9 +205,23 @@ pub(crate) fn shapes(
             }
         }
     }
+    all.extend(written_terms(dag, of, shape));
     all.extend(orders(dag, of, shape).into_iter().map(|order| Shape { order, ..shape.clone() }));
     all.retain(|next| next != shape);
     all
+}
+
+/// The innermost loop of a reduction with a few terms, written out or not.
+fn written_terms(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Option<Shape> {
+    let vars = &dag.funcs[of.0].stages[of.1].vars;
+    let n = shape.order.iter().copied().find(|n| vars[*n].dim.is_none())?;
+    let terms = vars[n].extent.filter(|terms| (2..=MOST_TERMS).contains(terms))?;
+    let mut next = shape.clone();
+    next.regs[n] = if shape.regs[n] > 1 { 1 } else { terms };
+    // What is written out is inside of all loops.
+    next.order.retain(|m| *m != n);
+    next.order.insert(0, n);
+    Some(next).filter(|next| keeps_order(&dag.funcs[of.0].stages[of.1], &shape.order, &next.order))
 }
 
 /// Other orders: one loop outermost, or one innermost.
@@ -200,17 +236,18 @@ fn orders(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Vec<Vec<usize>> 
     }
     all.sort();
     all.dedup();
-    // Loops that do not tell iterations apart keep their order.
-    let bound = |order: &[usize]| {
-        let is_bound = |n: &usize| !stage.vars[*n].tells_apart && !stage.any_order;
-        order.iter().copied().filter(is_bound).collect::<Vec<_>>()
-    };
     // Rows go from vector to vector: elsewhere lines would come again and again.
     let along = shape.vector.map(|(var, _)| var);
     let goes_along = |order: &[usize]| {
         let first = order.iter().copied().find(|n| stage.vars[*n].dim.is_some() && shape.regs[*n] <= 1);
         along.is_none() || shape.regs[along.unwrap_or(0)] > 1 || first == along
     };
-    all.retain(|order| *order != shape.order && bound(order) == bound(&shape.order) && goes_along(order));
+    all.retain(|order| *order != shape.order && keeps_order(stage, &shape.order, order) && goes_along(order));
     all
+}
+
+/// Returns true if loops that do not tell iterations apart have the same order in two orders of all loops.
+fn keeps_order(stage: &StageNode, before: &[usize], after: &[usize]) -> bool {
+    let is_bound = |n: &&usize| !stage.vars[**n].tells_apart && !stage.any_order;
+    before.iter().filter(is_bound).eq(after.iter().filter(is_bound))
 }

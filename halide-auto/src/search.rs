@@ -100,19 +100,23 @@ impl<'q> Search<'q> {
         for member in members {
             let Place::At { host, depth, .. } = state.place(member) else { continue };
             let is_innermost = state.shape(host).is_some_and(|shape| shape.depth() == depth);
+            let lanes = state.shape(host).and_then(|shape| shape.vector).map_or(1, |(_, lanes)| lanes);
             let updates = dag.funcs[member].stages.len() > 1;
             let Some(region) = self.pricer.region_with(state, member, 0, &mut known) else { continue };
-            if updates {
-                let other = self.pricer.region_with(state, member, 1, &mut larger);
-                self.note_fixed(state, member, Some(&region), other.as_deref());
-            }
             for (stage, shape) in state.choice_mut(member).shapes.iter_mut().enumerate() {
                 let vars = &dag.funcs[member].stages[stage].vars;
                 let domain = dag.domain((member, stage), &region);
+                if is_innermost {
+                    align_vector(shape, vars, &domain, lanes);
+                }
                 fit_vector(shape, &domain);
                 if is_innermost {
                     write_out(shape, vars, &domain);
                 }
+            }
+            if updates {
+                let other = self.pricer.region_with(state, member, 1, &mut larger);
+                self.note_fixed(state, member, Some(&region), other.as_deref());
             }
         }
     }
@@ -255,7 +259,11 @@ impl<'q> Search<'q> {
             tried.push(self.changed(best, state, &funcs));
         }
         tried.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
+        // Sums in registers are good with other orders of the loops around them only.
+        let in_registers =
+            tried.iter().skip(3).position(|c| self.is_innermost(&c.state, func)).map(|n| tried[n + 3].clone());
         tried.truncate(3);
+        tried.extend(in_registers.filter(|_| !dag.funcs[func].is_pure));
         let mut least: Option<Candidate> = None;
         for mut candidate in tried {
             let root = candidate.state.root(func);
@@ -272,6 +280,20 @@ impl<'q> Search<'q> {
         if let Some(least) = least.filter(|c| c.ns() < enough) {
             *best = least;
         }
+    }
+
+    /// Returns true if a Func is computed in loops of another one, but not in all of them.
+    fn has_outer_members(&self, state: &State, host: FuncId) -> bool {
+        let is_outer = |func| state.place(func) != Place::Root && !self.is_innermost(state, func);
+        state
+            .choices
+            .ids()
+            .any(|id| is_outer(id) && matches!(state.place(id), Place::At { host: of, .. } if of.0 == host))
+    }
+
+    /// Returns true if a Func is in the innermost loop of another one.
+    fn is_innermost(&self, state: &State, func: FuncId) -> bool {
+        matches!(state.place(func), Place::At { host, depth, .. } if state.shape(host).is_some_and(|s| s.depth() == depth))
     }
 
     /// Returns true if a Func is in loops of one iteration, which are outside of all others: it may as well be outside
@@ -309,7 +331,13 @@ impl<'q> Search<'q> {
                     if self.is_over() {
                         return;
                     }
-                    if next.order != shape.order && best.state.has_members(func) {
+                    let writes_terms = (0..next.regs.len()).any(|n| {
+                        let is_term = dag.funcs[func].stages[stage].vars[n].dim.is_none();
+                        is_term && next.regs[n] != shape.regs[n]
+                    });
+                    if (next.order != shape.order && self.has_outer_members(&best.state, func))
+                        || writes_terms && best.state.has_members(func)
+                    {
                         continue;
                     }
                     let mut state = best.state.clone();
@@ -325,6 +353,18 @@ impl<'q> Search<'q> {
                 }
             }
         }
+    }
+}
+
+/// Turns vectors that are shorter than those around them along the first variable that has as many elements.
+fn align_vector(shape: &mut Shape, vars: &[StageVar], domain: &[(i64, i64)], lanes: i64) {
+    let Some((along, _)) = shape.vector.filter(|(along, _)| extent(domain[*along]) < lanes) else { return };
+    let fits = |n: &usize| vars[*n].dim.is_some() && vars[*n].tells_apart && extent(domain[*n]) >= lanes;
+    if let Some(n) = (0..vars.len()).find(fits) {
+        shape.vector = Some((n, lanes));
+        shape.order.retain(|m| *m != n);
+        let at = shape.order.iter().position(|m| *m == along).unwrap_or(0);
+        shape.order.insert(at, n);
     }
 }
 

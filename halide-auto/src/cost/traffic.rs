@@ -3,8 +3,11 @@
 use super::{Pricer, restrict};
 use crate::boxes::needed;
 use crate::dag::{Box, Source, extent, volume};
-use crate::state::{Place, State};
-use crate::tuning::{BYTES_OF_POINT, BYTES_OF_ROW, FEW_STREAMS, HALVING_STREAMS, MOST_STREAMS, STREAMED_BYTES};
+use crate::state::{LoopSpec, Place, Shape, State};
+use crate::tuning::{
+    BYTES_OF_POINT, BYTES_OF_ROW, FEW_STREAMS, HALVING_STREAMS, LINE, MOST_OPEN_LINES, MOST_STREAMS, PAGE,
+    STREAMED_BYTES,
+};
 use halide_core::ids::FuncId;
 
 impl Pricer<'_> {
@@ -12,16 +15,12 @@ impl Pricer<'_> {
     /// that nothing foresees, and where more rows are touched at once than are foreseen.
     pub(super) fn row_factor(&self, state: &State, of: (FuncId, usize)) -> f64 {
         let (Some(region), Some(shape)) = (self.roots.get(&of.0), state.shape(of)) else { return 1.0 };
-        let Some((along, _)) = shape.vector else { return 1.0 };
+        if shape.vector.is_none() {
+            return 1.0;
+        }
         let mut domain = self.dag.domain(of, region);
         let loops = shape.loops(&domain);
-        let mut piece = shape.block(along) as f64;
-        for l in loops.iter().rev().filter(|l| l.trip > 1.0) {
-            if l.var != along {
-                break;
-            }
-            piece *= l.trip;
-        }
+        let piece = self.piece(of, shape, &loops, &domain);
         loops.iter().for_each(|l| restrict(&mut domain, l));
         let inside = |func: FuncId| state.is_inlined(func) || state.is_inside(func, of, loops.len());
         let rows = |region: &Box| volume(region) / region.first().map_or(1.0, |span| extent(*span).max(1) as f64);
@@ -33,6 +32,39 @@ impl Pricer<'_> {
         let read: f64 = boxes.iter().filter(|(source, _)| is_far(source)).map(|(_, region)| rows(region)).sum();
         let streams = (read + rows(&domain)).min(MOST_STREAMS);
         1.0 + BYTES_OF_ROW / (piece * self.dag.funcs[of.0].bytes) + (streams - FEW_STREAMS).max(0.0) / HALVING_STREAMS
+    }
+
+    /// The elements of a definition's own Func that follow each other in memory, of those that its innermost loops go
+    /// over before they go on elsewhere.
+    fn piece(&self, of: (FuncId, usize), shape: &Shape, loops: &[LoopSpec], domain: &[(i64, i64)]) -> f64 {
+        let (whole, vars) = (self.dag.whole(Source::Func(of.0)), &self.dag.funcs[of.0].stages[of.1].vars);
+        let mut covered = vec![1.0f64; self.dag.pipeline.funcs[of.0].dims()];
+        let cover = |n: usize, times: f64, covered: &mut [f64]| {
+            if let Some(d) = vars[n].dim {
+                covered[d] = (covered[d] * times).min(extent(domain[n]).max(1) as f64);
+            }
+        };
+        (0..vars.len()).for_each(|n| cover(n, shape.block(n) as f64, &mut covered));
+        let run = |covered: &[f64]| {
+            let mut run = 1.0;
+            for (d, covered) in covered.iter().enumerate() {
+                run *= covered;
+                if whole.get(d).is_none_or(|span| *covered < extent(*span) as f64) {
+                    break;
+                }
+            }
+            run
+        };
+        let mut piece = run(&covered);
+        for l in loops.iter().rev().filter(|l| l.trip > 1.0) {
+            cover(l.var, l.trip, &mut covered);
+            let longer = run(&covered);
+            if longer <= piece {
+                break;
+            }
+            piece = longer;
+        }
+        piece
     }
 
     /// Bytes of what so many points read, as far as it comes from behind a cache, if one is named. Where data decide
@@ -59,9 +91,38 @@ impl Pricer<'_> {
         read.map(|(source, region)| (volume(region) * self.dag.bytes(*source)).min(most)).sum()
     }
 
+    /// Returns true if the compiler stores an output past the caches, unless it is told not to.
+    pub(crate) fn is_large(&self, func: FuncId) -> bool {
+        let node = &self.dag.funcs[func];
+        let whole = self.roots.get(&func).map_or(0.0, |r| volume(r)) * node.bytes;
+        node.is_output && node.is_pure && whole > STREAMED_BYTES
+    }
+
+    /// Returns true if a definition fills lines fast enough for stores past the caches: what collects the parts of a
+    /// line has room for a few lines, and for fewer of those that are whole pages apart.
+    pub(crate) fn may_stream(&self, state: &State, of: (FuncId, usize)) -> bool {
+        let Some(shape) = state.shape(of) else { return true };
+        let (func, whole) = (&self.dag.funcs[of.0], self.dag.whole(Source::Func(of.0)));
+        let (mut bytes, mut piece, mut rows, mut aliases) = (func.bytes, func.bytes, 1.0, false);
+        let mut follows = true;
+        for (d, span) in whole.iter().enumerate() {
+            let own = func.stages[of.1].vars.iter().position(|var| var.dim == Some(d));
+            let block = own.map_or(1, |n| shape.block(n)).min(extent(*span).max(1));
+            if follows {
+                piece *= block as f64;
+            } else if block > 1 {
+                rows *= block as f64;
+                aliases |= bytes % PAGE == 0.0;
+            }
+            follows &= block == extent(*span);
+            bytes *= extent(*span) as f64;
+        }
+        piece >= LINE || rows <= 1.0 || rows <= MOST_OPEN_LINES && !aliases
+    }
+
     /// Bytes of what a definition stores: a line comes before it is written, and goes, unless it is stored past the
     /// caches.
-    pub(super) fn own(&self, of: (FuncId, usize), domain: &[(i64, i64)], level: Option<usize>) -> f64 {
+    pub(super) fn own(&self, state: &State, of: (FuncId, usize), domain: &[(i64, i64)], level: Option<usize>) -> f64 {
         if self.resident.contains_key(&of.0) {
             return 0.0;
         }
@@ -75,8 +136,7 @@ impl Pricer<'_> {
             let whole = self.roots.get(&of.0).map_or(1.0, |r| volume(r));
             points = volume(domain).min(whole).max(points);
         }
-        let whole = self.roots.get(&of.0).map_or(0.0, |r| volume(r)) * func.bytes;
-        let streams = func.is_output && func.is_pure && whole > STREAMED_BYTES;
+        let streams = self.is_large(of.0) && self.may_stream(state, of);
         let ways = if level.is_none() || streams { 1.0 } else { 2.0 };
         points * func.bytes * ways
     }

@@ -2,11 +2,11 @@
 
 use super::{Cost, Pricer, restrict};
 use crate::boxes::{Boxes, needed};
-use crate::dag::{Box, Source, Work, extent, volume};
+use crate::dag::{Box, Dag, Source, StageVar, Work, extent, volume};
 use crate::kernel::{Question, kernel};
-use crate::state::{LoopSpec, Place, State};
+use crate::state::{LoopSpec, Place, Shape, State};
 use crate::substitution::with_inlined;
-use crate::tuning::{CYCLES_OF_ENTRY, CYCLES_OF_ITERATION, MOST_WRITTEN, SLOW_CODE, TOO_LONG};
+use crate::tuning::{CYCLES_OF_ENTRY, CYCLES_OF_ITERATION, MOST_FIXED, MOST_WRITTEN, SLOW_CODE, TOO_LONG};
 use halide_core::ids::FuncId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -147,7 +147,7 @@ impl Pricer<'_> {
             false => around,
         };
         let points = body.points.values().sum();
-        let touched = self.bytes(state, boxes.iter(), None, points) + self.own(of, &middle, None);
+        let touched = self.bytes(state, boxes.iter(), None, points) + self.own(state, of, &middle, None);
         for level in 0..self.machine.caches.len() {
             let holds = self.machine.caches[level].usable(self.threads) as f64;
             if touched > holds {
@@ -157,7 +157,8 @@ impl Pricer<'_> {
             let is_inner = |source: &Source| matches!(source, Source::Func(func) if inside(*func));
             let once = all.iter().filter(|(source, _)| !is_inner(source));
             let once = once.chain(boxes.iter().filter(|(source, _)| is_inner(source)));
-            let footprint = self.bytes(state, once, Some(level), points * l.trip) + self.own(of, domain, Some(level));
+            let footprint =
+                self.bytes(state, once, Some(level), points * l.trip) + self.own(state, of, domain, Some(level));
             cost.moved[level] = cost.moved[level].min(footprint);
         }
         cost
@@ -174,7 +175,9 @@ impl Pricer<'_> {
         let Some(shape) = state.shape(of) else { return Cost::default() };
         let innermost = loops.iter().rev().find(|l| l.trip > 1.0).map(|l| (l.var, l.step, l.trip));
         let resident: Vec<FuncId> = self.resident.keys().copied().collect();
-        let key = (of.0, of.1, shape.clone(), innermost.map(|(v, step, trip)| (v, step, trip as i64)), resident);
+        let constants = constants(self.dag, state, of, loops, shape);
+        let innermost_key = innermost.map(|(v, step, trip)| (v, step, trip as i64));
+        let key = (of.0, of.1, shape.clone(), innermost_key, resident, constants);
         let made = match self.memo.kernels.get(&key) {
             Some(known) => *known,
             None => {
@@ -188,6 +191,7 @@ impl Pricer<'_> {
                     is_inlined: &|func| state.is_inlined(func),
                     is_resident: &|func| self.resident.contains_key(&func),
                     work: &work,
+                    constants,
                 };
                 let made = kernel(self.dag, &question, &self.machine.vector);
                 self.memo.kernels.insert(key, made);
@@ -195,8 +199,9 @@ impl Pricer<'_> {
             }
         };
         let computed: f64 = domain.iter().map(|span| extent(*span) as f64).product();
-        let moved = (0..self.machine.caches.len())
-            .map(|level| self.bytes(state, boxes.iter(), Some(level), computed) + self.own(of, domain, Some(level)));
+        let moved = (0..self.machine.caches.len()).map(|level| {
+            self.bytes(state, boxes.iter(), Some(level), computed) + self.own(state, of, domain, Some(level))
+        });
         let slower = if self.is_slow(state, of) { SLOW_CODE } else { 1.0 };
         Cost {
             cycles: slower * made.cycles(&self.machine.vector),
@@ -214,4 +219,22 @@ impl Pricer<'_> {
         let made = with_inlined(self.dag, stage, &|func| state.is_inlined(func), &mut self.memo.inner_work);
         self.memo.works.entry(of).or_insert(Rc::new(made)).clone()
     }
+}
+
+/// The variables, a bit each, whose values are constants in all that is written out: reductions with a constant number
+/// of terms, and the few elements of an output for which there is code by itself, and of what is computed with them.
+fn constants(dag: &Dag<'_>, state: &State, of: (FuncId, usize), loops: &[LoopSpec], shape: &Shape) -> u32 {
+    let by_output = dag.funcs[of.0].is_output || dag.funcs[state.root(of.0)].is_output && state.root(of.0) != of.0;
+    let is_few = |whole, n| extent(whole) <= MOST_FIXED.min(shape.block(n));
+    let is_constant = |n: usize, var: &StageVar| {
+        let is_whole = loops.iter().all(|l| l.var != n || l.trip <= 1.0);
+        is_whole
+            && shape.block(n) > 1
+            && match var.dim {
+                Some(d) => by_output && dag.whole(Source::Func(of.0)).get(d).is_some_and(|whole| is_few(*whole, n)),
+                None => var.extent.is_some(),
+            }
+    };
+    let vars = dag.funcs[of.0].stages[of.1].vars.iter().enumerate().take(32);
+    vars.filter(|(n, var)| is_constant(*n, var)).fold(0, |all, (n, _)| all | 1 << n)
 }

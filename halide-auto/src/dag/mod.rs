@@ -92,6 +92,8 @@ pub(crate) struct StageVar {
     pub(crate) dim: Option<usize>,
     /// Its values, if it is of a reduction.
     pub(crate) values: (i64, i64),
+    /// The number of its values, if the algorithm makes that a constant.
+    pub(crate) extent: Option<i64>,
     pub(crate) tells_apart: bool,
 }
 
@@ -221,7 +223,7 @@ impl<'p> Dag<'p> {
     }
 
     /// The region that is assumed of a buffer.
-    fn whole(&self, of: Source) -> &Box {
+    pub(crate) fn whole(&self, of: Source) -> &Box {
         match of {
             Source::Func(func) => &self.funcs[func].assumed,
             Source::Image(image) => &self.images[image],
@@ -305,6 +307,7 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
         name: v.name.clone(),
         dim: if let VarOrigin::Pure { dim } = v.origin { Some(dim) } else { None },
         values: values_of(&v.origin),
+        extent: v.extent,
         tells_apart: v.tells_apart,
     });
     let mask = |kind: &Kind| {

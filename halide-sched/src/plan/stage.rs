@@ -35,7 +35,7 @@ pub(super) struct StageDraft {
     /// Condition, its text, and the variant.
     pub(super) variants: Vec<(Expr, String, StageDraft)>,
     pub(super) fail: Option<(String, Option<Location>)>,
-    /// What the conditions of a specialisation say about the region of an output, dimension by dimension.
+    /// Constants of the region of an output by the conditions of a specialisation, dimension by dimension.
     pub(super) known: Vec<KnownSpan>,
     /// The loops whose order among themselves the result depends on, in the order of the definition, outermost first.
     natural: Vec<StageVar>,

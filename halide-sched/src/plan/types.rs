@@ -161,7 +161,7 @@ pub struct StagePlan {
     pub prefetches: Vec<Prefetch>,
     /// Settings that change none of its loops.
     pub options: StageOptions,
-    /// What the conditions of a specialisation say about the region of an output, dimension by dimension.
+    /// Constants of the region of an output by the conditions of a specialisation, dimension by dimension.
     pub known: Vec<KnownSpan>,
 }
 

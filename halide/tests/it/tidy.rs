@@ -47,6 +47,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "state",
             "shape",
             "boxes",
+            "lanes",
             "kernel",
             "cost",
             "moves",

@@ -105,8 +105,8 @@ impl<'c> Vars<'c> {
         }
     }
 
-    /// What the conditions of the variant say about a dimension: they speak of the buffer, which is the region of what is
-    /// computed outside of all loops.
+    /// Constants of a dimension by the conditions of the variant: they speak of the buffer, which is the region of an
+    /// output that is computed outside of all loops.
     fn known(&self, dim: usize) -> KnownSpan {
         let is_whole = self.at == Scope::Root && self.ctx.is_output(self.func);
         self.plan.known.get(dim).copied().filter(|_| is_whole).unwrap_or_default()
