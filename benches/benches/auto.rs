@@ -7,7 +7,6 @@ use halide::schedule::FloatMode;
 use halide_apps::app::{APPS, App};
 use halide_apps::job::{Difference, Job, Source};
 use halide_benches::at_root;
-use halide_benches::drawn::Drawn;
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved, milliseconds};
 use halide_benches::untuned::UNTUNED;
@@ -18,15 +17,9 @@ use std::time::{Duration, Instant};
 /// Times chosen schedules of apps beside their best schedules, on random values; repetitions take turns.
 #[derive(Debug, Parser)]
 struct Options {
-    /// Pipelines that nobody tuned, in place of the apps, and random ones
+    /// Pipelines that nobody tuned, in place of the apps
     #[arg(long)]
     untuned: bool,
-    /// Random pipelines with `--untuned`
-    #[arg(long, default_value_t = 6)]
-    drawn: usize,
-    /// The seed of the first random pipeline
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
     /// Only these pipelines
     #[arg(long, value_delimiter = ',')]
     app: Vec<String>,
@@ -51,12 +44,6 @@ struct Options {
     /// The option that `cargo bench` gives to every bench
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-/// Inputs, and how they are run.
-enum Work {
-    App(Box<Job>),
-    Drawn(Box<Drawn>),
 }
 
 struct Candidate {
@@ -93,20 +80,7 @@ fn main() -> Result<(), String> {
     for app in all.iter().filter(|app| wanted(app.name)) {
         let (width, height) = app.size;
         let job = Job::new(app, Source::Random { seed: 1, width, height }, &[]).map_err(|e| e.to_string())?;
-        rows.extend(bench(app.name, experts(app), Work::App(Box::new(job)), &options)?);
-    }
-    let seeds = (options.seed..).filter_map(|seed| Some((seed, Drawn::new(seed)?)));
-    let mut left = if options.untuned { options.drawn } else { 0 };
-    for (seed, drawn) in seeds.take(100) {
-        let name = format!("random {seed}");
-        if left == 0 || !wanted(&name) {
-            continue;
-        }
-        // Some read more of their own output than there is.
-        match bench(&name, Vec::new(), Work::Drawn(Box::new(drawn)), &options) {
-            Ok(own) => (rows.extend(own), left -= 1).1,
-            Err(why) => eprintln!("left out: {why}"),
-        }
+        rows.extend(bench(app.name, experts(app), &job, &options)?);
     }
     for threads in &options.threads {
         let some: Vec<&Row> = rows.iter().filter(|row| row.threads == *threads).collect();
@@ -136,34 +110,7 @@ fn also(options: &Options) -> Result<Vec<(Role, String)>, String> {
     options.also.iter().map(read).collect()
 }
 
-impl Work {
-    fn pipeline(&self) -> &Pipeline {
-        match self {
-            Work::App(job) => &job.pipeline,
-            Work::Drawn(drawn) => &drawn.pipeline,
-        }
-    }
-    fn estimates(&self) -> Estimates {
-        match self {
-            Work::App(job) => job.estimates(),
-            Work::Drawn(drawn) => drawn.estimates(),
-        }
-    }
-    fn outputs(&self) -> Result<Vec<AnyBuffer>, Error> {
-        match self {
-            Work::App(job) => job.outputs(),
-            Work::Drawn(drawn) => drawn.outputs(),
-        }
-    }
-    fn run(&self, threads: usize, candidate: &mut Candidate) -> Result<(), Error> {
-        match self {
-            Work::App(job) => job.run(&candidate.compiled, Some(threads), &mut candidate.outputs).map(drop),
-            Work::Drawn(drawn) => drawn.run(&candidate.compiled, threads, &mut candidate.outputs),
-        }
-    }
-}
-
-fn bench(name: &str, others: Vec<(Role, String)>, mut work: Work, options: &Options) -> Result<Vec<Row>, String> {
+fn bench(name: &str, others: Vec<(Role, String)>, job: &Job, options: &Options) -> Result<Vec<Row>, String> {
     let fail = |e: Error| format!("{name}: {e}");
     let others = others.into_iter().chain(also(options)?).map(|(role, text)| Ok((role, text.parse::<Schedule>()?)));
     let others = others.collect::<Result<Vec<_>, _>>().map_err(|e: halide::schedule::ParseErrors| e.to_string())?;
@@ -174,30 +121,28 @@ fn bench(name: &str, others: Vec<(Role, String)>, mut work: Work, options: &Opti
     for &threads in &options.threads {
         let target = Target { threads: u32::try_from(threads).unwrap_or(u32::MAX), ..Target::host() };
         let started = Instant::now();
-        let auto =
-            work.pipeline().auto_schedule_with(&target, &work.estimates(), &AutoOptions::default().floats(floats));
+        let auto = job.pipeline.auto_schedule_with(&target, &job.estimates(), &AutoOptions::default().floats(floats));
         let (auto, search) = (auto.map_err(fail)?, started.elapsed());
         let (auto, predicted_ms) = (auto.schedule, auto.predicted_ns / 1e6);
         if options.show {
             println!("{name}, {threads} threads:\n{auto}");
         }
-        let at_root = at_root::schedule(work.pipeline(), &target);
+        let at_root = at_root::schedule(&job.pipeline, &target);
         let all = others.iter().map(|(role, schedule)| (role.clone(), schedule));
         let all = [(Role::AtRoot, &at_root), (Role::Auto, &auto)].into_iter().chain(all);
         let mut candidates = Vec::new();
         for (role, schedule) in all {
             let loose = schedule.reassociates();
-            let compiled = work.pipeline().compile(schedule, &target).map_err(fail)?;
+            let compiled = job.pipeline.compile(schedule, &target).map_err(fail)?;
             if options.explain {
                 println!("{name}, {role:?}:\n{}\n{}", compiled.ir().map_err(fail)?, compiled.explain().map_err(fail)?);
             }
-            candidates.push(Candidate { role, loose, compiled, outputs: work.outputs().map_err(fail)? });
-        }
-        if let Work::Drawn(drawn) = &mut work {
-            drawn.fill(candidates.iter().map(|c| &c.compiled)).map_err(fail)?;
+            candidates.push(Candidate { role, loose, compiled, outputs: job.outputs().map_err(fail)? });
         }
         let budget = Budget { least: 3, most: 200, time: Duration::from_secs_f64(options.seconds.clamp(0.0, 1e6)) };
-        let times = interleaved(&mut candidates, budget, |c| work.run(threads, c)).map_err(fail)?;
+        let times =
+            interleaved(&mut candidates, budget, |c| job.run(&c.compiled, Some(threads), &mut c.outputs).map(drop));
+        let times = times.map_err(fail)?;
         same_results(name, &candidates)?;
         let roles = || candidates.iter().map(|c| c.role.clone()).zip(&times);
         let of = |role: Role| roles().find(|(r, _)| *r == role).map(|(_, t)| t.clone()).unwrap_or_default();

@@ -1,10 +1,9 @@
 //! Code that the benches share: interleaved repetitions, chains of stencils and other graphs, counts of machine code,
-//! tables and JSON; pipelines that nobody tuned, random ones, and the schedule that takes no thought.
+//! tables and JSON; pipelines that nobody tuned, and the schedule that takes no thought.
 
 pub mod at_root;
 pub mod chain;
 pub mod codegen;
-pub mod drawn;
 pub mod graphs;
 pub mod output;
 pub mod rounds;
