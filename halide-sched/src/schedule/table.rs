@@ -288,8 +288,9 @@ macro_rules! with_directives {
             }
             Stage Specialize(condition: Condition) {
                 /// Opens a variant for the case that `condition` holds, a copy of the stage as scheduled so far, and
-                /// goes on with it. If the same condition was opened before, goes on with that one. Equalities of an output's
-                /// own dimensions, such as `out.extent(0) == 4 && out.min(0) == 0`, make these constants in it.
+                /// goes on with it. If the same condition was opened before, goes on with that one. Equalities of an
+                /// output's own dimensions, such as `out.extent(0) == 4 && out.min(0) == 0`, make these constants in
+                /// it.
                 "specialize" as "specialize" { specialize; }
             }
             Stage SpecializeFail(message: Message) {
