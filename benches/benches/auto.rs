@@ -77,6 +77,10 @@ fn main() -> Result<(), String> {
     let wanted = |name: &str| options.app.is_empty() || options.app.iter().any(|app| app == name);
     let mut rows = Vec::new();
     let all = if options.untuned { UNTUNED } else { APPS };
+    if let Some(name) = options.app.iter().find(|name| all.iter().all(|app| app.name != name.as_str())) {
+        let names: Vec<&str> = all.iter().map(|app| app.name).collect();
+        return Err(format!("there is no pipeline `{name}`; choose from {}", names.join(", ")));
+    }
     for app in all.iter().filter(|app| wanted(app.name)) {
         let (width, height) = app.size;
         let job = Job::new(app, Source::Random { seed: 1, width, height }, &[]).map_err(|e| e.to_string())?;

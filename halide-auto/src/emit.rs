@@ -144,8 +144,7 @@ fn loops_of(
             stage = stage.unroll_all(&name);
         }
     }
-    for (n, var) in vars.iter().enumerate().filter(|(n, var)| var.dim.is_none() && shape.regs[*n] > 1) {
-        debug_assert_eq!(Some(shape.regs[n]), var.extent);
+    for (n, _) in vars.iter().enumerate().filter(|(n, var)| var.dim.is_none() && shape.regs[*n] > 1) {
         stage = stage.unroll_all(&named.inner[n].0);
     }
     if pricer.is_large(of.0) && !pricer.may_stream(state, of) {

@@ -224,7 +224,7 @@ impl Pricer<'_> {
 /// The variables, a bit each, whose values are constants in all that is written out: reductions with a constant number
 /// of terms, and the few elements of an output for which there is code by itself, and of what is computed with them.
 fn constants(dag: &Dag<'_>, state: &State, of: (FuncId, usize), loops: &[LoopSpec], shape: &Shape) -> u32 {
-    let by_output = dag.funcs[of.0].is_output || dag.funcs[state.root(of.0)].is_output && state.root(of.0) != of.0;
+    let by_output = dag.funcs[state.root(of.0)].is_output;
     let is_few = |whole, n| extent(whole) <= MOST_FIXED.min(shape.block(n));
     let is_constant = |n: usize, var: &StageVar| {
         let is_whole = loops.iter().all(|l| l.var != n || l.trip <= 1.0);

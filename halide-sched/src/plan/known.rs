@@ -18,7 +18,9 @@ pub(super) fn learn(condition: &Condition, func: &str, known: &mut [KnownSpan]) 
         | Condition::Compare(CompareOp::Eq, Term::Const(value), Term::Dim(name, field, dim))
             if name == func =>
         {
-            match (known.get_mut(*dim), field) {
+            // No buffer has other coordinates than 32 bits hold, and arithmetic with others would overflow.
+            let is_coordinate = i32::try_from(*value).is_ok();
+            match (known.get_mut(*dim).filter(|_| is_coordinate), field) {
                 (Some(span), DimField::Min) => span.min = Some(*value),
                 (Some(span), DimField::Extent) if *value >= 1 => span.extent = Some(*value),
                 _ => {}
@@ -54,6 +56,7 @@ mod tests {
             "out.extent(0) == p",
             "out.extent(0) == 0",
             "out.extent(2) == 4",
+            "out.extent(0) == 9223372036854775807 && out.min(0) == -9223372036854775807",
             "in.extent(0) == 4",
             "out.stride(0) == 1",
         ] {

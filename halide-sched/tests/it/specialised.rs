@@ -229,3 +229,24 @@ fn conditions_make_extents_of_outputs_constant() {
           help: split by a factor, as in `unroll(x, 8)`, or promise it with bound_extent"#]]
         .assert_eq(&wrong(&format!("p: compute_root()\n out: specialize({here})\n out.specialize({here}): unroll(x)")));
 }
+
+#[test]
+fn extents_are_constant_where_an_output_is_outside_of_loops() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut a, mut b) = (Func::new("a"), Func::new("b"));
+    a[(x, y)] = input[(x, y)] * 3;
+    b[(x, y)] = a[(x, y)] + a[(x, y)];
+    let pipeline = Pipeline::new([&a, &b]).unwrap();
+    let here = "a.extent(0) == 4 && a.min(0) == 0";
+    for place in ["compute_root()", "compute_at(b, y)"] {
+        let text = format!("a: {place} specialize({here})\n a.specialize({here}): unroll(x)");
+        // In loops of another output its region is one of these: a reason is enough.
+        let Ok(plan) = resolve(&pipeline, &text.parse().unwrap(), &TARGET) else {
+            assert_eq!(place, "compute_at(b, y)");
+            continue;
+        };
+        assert_eq!(place, "compute_root()");
+        lower_to_bounded(&plan, &LowerOptions::default()).unwrap();
+    }
+}
