@@ -13,7 +13,7 @@ use halide_sched::nest::{NestQuery, Sizes, dense_dims};
 use halide_sched::plan::{Plan, resolve};
 use halide_sched::schedule::Verb;
 
-const TARGET: Target = Target {
+pub(crate) const TARGET: Target = Target {
     arch: Arch::X86_64,
     vector_bits: 256,
     features: None,
@@ -28,7 +28,7 @@ fn auto_schedule(pipeline: &Pipeline, sizes: &Estimates) -> Result<Auto, AutoErr
     halide_auto::auto_schedule(pipeline, &TARGET, &machine, sizes, &AutoOptions::default(), &mut |_| None)
 }
 
-fn chosen(pipeline: &Pipeline, target: &Target, sizes: &Estimates) -> Auto {
+pub(crate) fn chosen(pipeline: &Pipeline, target: &Target, sizes: &Estimates) -> Auto {
     let (machine, options) = (Machine::typical(target), AutoOptions::default());
     let auto = halide_auto::auto_schedule(pipeline, target, &machine, sizes, &options, &mut |_| None);
     let auto = auto.unwrap_or_else(|e| panic!("{e}"));

@@ -9,5 +9,6 @@ mod properties;
 mod rules;
 mod select;
 mod simulated;
+mod small;
 mod support;
 mod tune;
