@@ -74,9 +74,9 @@ pub(crate) const LINE: f64 = 64.0;
 /// The bytes of a page, which lines collide by. Unit: bytes.
 pub(crate) const PAGE: f64 = 4096.0;
 /// The lines that are filled in parts at once, at most, to be stored past the caches. Unit: lines.
-/// Reason: measured on Zen 3 with `blur`: 6 lines take a fifth of the time of 10, 8 do so from run to run; of `unsharp`,
-/// 3 lines that are whole pages apart take two to three times as long as through the caches. Other processors were not
-/// measured.
+/// Reason: measured on Zen 3 with `blur`: 6 lines take a fifth of the time of 10, 8 do so from run to run; of
+/// `unsharp`, 3 lines that are whole pages apart take two to three times as long as through the caches. It was not
+/// measured on other processors.
 pub(crate) const MOST_OPEN_LINES: f64 = 6.0;
 
 // kernel
