@@ -35,6 +35,9 @@ struct Options {
     /// Print what the compiler did with each schedule
     #[arg(long)]
     explain: bool,
+    /// Print the machine code of each schedule
+    #[arg(long)]
+    asm: bool,
     /// Print the schedules that are chosen
     #[arg(long)]
     show: bool,
@@ -141,12 +144,20 @@ fn bench(name: &str, others: Vec<(Role, String)>, job: &Job, options: &Options) 
             if options.explain {
                 println!("{name}, {role:?}:\n{}\n{}", compiled.ir().map_err(fail)?, compiled.explain().map_err(fail)?);
             }
+            if options.asm {
+                println!("{name}, {role:?}:\n{}", compiled.asm().map_err(fail)?);
+            }
             candidates.push(Candidate { role, loose, compiled, outputs: job.outputs().map_err(fail)? });
         }
         let budget = Budget { least: 3, most: 200, time: Duration::from_secs_f64(options.seconds.clamp(0.0, 1e6)) };
         let times =
             interleaved(&mut candidates, budget, |c| job.run(&c.compiled, Some(threads), &mut c.outputs).map(drop));
         let times = times.map_err(fail)?;
+        for c in candidates.iter().filter(|c| c.compiled.variants().len() > 1) {
+            let explained = c.compiled.explain().map_err(fail)?.to_string();
+            let variants = explained.split_once("\nvariants").map_or("", |(_, variants)| variants);
+            eprintln!("{name}, {:?}: the main variant does not serve these sizes{variants}", c.role);
+        }
         same_results(name, &candidates)?;
         let roles = || candidates.iter().map(|c| c.role.clone()).zip(&times);
         let of = |role: Role| roles().find(|(r, _)| *r == role).map(|(_, t)| t.clone()).unwrap_or_default();

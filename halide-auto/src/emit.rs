@@ -111,6 +111,14 @@ fn loops_of(
 ) {
     let vars = &pricer.dag.funcs[of.0].stages[of.1].vars;
     let named = names(pricer.dag, of, shape);
+    let region = pricer.region(state, of.0, 0).filter(|_| state.place(of.0) != Place::Root);
+    let domain = region.map(|region| pricer.dag.domain(of, &region));
+    // What is written out of a member is no more than there is of it, so that inputs need not have more either: where
+    // they have not, all loops guard each point. The last vector begins earlier.
+    let block = |n: usize| {
+        let (lanes, all) = (shape.block(n) / shape.regs[n], domain.as_ref().map(|d| extent(d[n])));
+        all.filter(|all| *all >= lanes).map_or(shape.block(n), |all| shape.block(n).min(all))
+    };
     for (n, var) in vars.iter().enumerate() {
         if let Some(outer) = &named.tiles[n] {
             stage = stage.split(&var.name, outer, &named.inner[n].0, shape.tile[n]);
@@ -119,7 +127,7 @@ fn loops_of(
     for (serial, inner) in &named.inner {
         if let Some(inner) = inner {
             let var = named.inner.iter().position(|(s, _)| s == serial).unwrap_or(0);
-            stage = stage.split(serial, serial, inner, shape.block(var));
+            stage = stage.split(serial, serial, inner, block(var));
         }
     }
     let along = shape.vector.map(|(var, _)| var);
@@ -146,9 +154,6 @@ fn loops_of(
     }
     for (n, _) in vars.iter().enumerate().filter(|(n, var)| var.dim.is_none() && shape.regs[*n] > 1) {
         stage = stage.unroll_all(&named.inner[n].0);
-    }
-    if pricer.is_large(of.0) && !pricer.may_stream(state, of) {
-        stage = stage.cache_stores();
     }
     if state.place(of.0) == Place::Root {
         share(stage, pricer, state, of, shape, &named);

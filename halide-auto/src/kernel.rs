@@ -16,6 +16,10 @@ use halide_ir::machine::Vector;
 use halide_ir::visit::deep;
 use std::collections::BTreeMap;
 
+/// Iterations over which a coordinate is taken to go on evenly, and as many times that: beyond the end of any image.
+const NEAR: i64 = 64;
+const FAR: i64 = 1 << 20;
+
 /// The instructions of an iteration of the innermost loop.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kernel {
@@ -55,6 +59,8 @@ pub(crate) struct Question<'q> {
     pub(crate) work: &'q Work,
     /// The variables, a bit each, that are constants in all that is written out.
     pub(crate) constants: u32,
+    /// True if a loop along vectors can be cut where clamps of coordinates begin, so that most of it has none.
+    pub(crate) is_cut: bool,
 }
 
 /// An element, or a vector of them, that is read.
@@ -102,7 +108,7 @@ fn of_vectors(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel {
     }
     let points = register_points(q.shape, q.at);
     let share = copies / points.len().max(1) as f64;
-    add_reads(dag, q, &points, share, &whole, &mut made);
+    add_reads(dag, q, &points, share, &whole, &mut made, vector);
     add_own(dag, q, &points, share, &whole, &mut made, vector);
     made
 }
@@ -130,6 +136,7 @@ fn add_reads(
     share: f64,
     whole: &dyn Fn(f64) -> f64,
     made: &mut Kernel,
+    vector: &Vector,
 ) {
     let (along, lanes) = q.shape.vector.map_or((None, 1), |(var, lanes)| (Some(var), lanes));
     let Some(first) = points.first() else { return };
@@ -142,6 +149,10 @@ fn add_reads(
     let here = visited(dag, q, first, &mut visits);
     let next = match q.innermost {
         Some((var, step, _)) => visited(dag, q, &moved(first, Some(var), step), &mut visits),
+        None => Vec::new(),
+    };
+    let is_clamped = match along.filter(|_| !q.is_cut) {
+        Some(along) => clamped(dag, q, first, along, &here, &mut visits),
         None => Vec::new(),
     };
     let is_hoisted: Vec<bool> = here.iter().zip(&next).map(|(a, b)| a.at == b.at).collect();
@@ -159,7 +170,7 @@ fn add_reads(
             let flat = |at: &Box| flat(dag, element.source, at);
             let is_data = element.at.iter().any(|span| extent(*span) > 1);
             let way = match () {
-                _ if is_data => Lanes::Scattered,
+                _ if is_data || is_clamped.get(n) == Some(&true) => Lanes::Scattered,
                 _ if along.is_none() => Lanes::Same,
                 _ => Lanes::of([flat(&element.at), flat(&middle.at), flat(&last.at)], lanes),
             };
@@ -169,23 +180,46 @@ fn add_reads(
             distinct.insert((element.source, place), (way, hoisted));
         }
     }
-    let share = share * points.len() as f64 / (seen.max(1) as f64);
+    let (share, crosses) = (share * points.len() as f64 / (seen.max(1) as f64), vector.bits >= 512);
     let rest = q.innermost.map_or(1.0, |(_, _, trip)| trip.max(1.0));
     let mut windows: BTreeMap<(Source, Lanes, bool, i64), f64> = BTreeMap::new();
     for ((source, place), (way, hoisted)) in distinct {
-        let (loads, shuffles) = way.loads(1.0, whole(dag.bytes(source)), lanes as f64);
+        let (loads, shuffles) = way.loads(1.0, whole(dag.bytes(source)), lanes as f64, crosses);
         made.written += share * (loads + shuffles);
         *windows.entry((source, way, hoisted, way.window(place))).or_default() += 1.0;
     }
     for ((source, way, hoisted, _), count) in windows {
-        let (loads, shuffles) = way.loads(count, whole(dag.bytes(source)), lanes as f64);
-        if matches!(source, Source::Func(func) if (q.is_resident)(func)) {
+        let (loads, shuffles) = way.loads(count, whole(dag.bytes(source)), lanes as f64, crosses);
+        let is_whole = matches!(way, Lanes::Same | Lanes::Strided(1));
+        if is_whole && matches!(source, Source::Func(func) if (q.is_resident)(func)) {
             continue;
         }
         let times = share / if hoisted { rest } else { 1.0 };
         made.loads += times * loads;
         made.arithmetic += times * shuffles;
     }
+}
+
+/// Tells of each element that is read whether its coordinate along vectors ends somewhere, as those of clamps do.
+fn clamped(
+    dag: &Dag<'_>,
+    q: &Question<'_>,
+    first: &[i64],
+    along: usize,
+    here: &[Element],
+    visits: &mut usize,
+) -> Vec<bool> {
+    let mut moved_by = |by: i64| {
+        let mut point = first.to_vec();
+        point[along] += by;
+        visited(dag, q, &point, visits)
+    };
+    let (near, far) = (moved_by(NEAR), moved_by(NEAR * FAR));
+    let moved = |element: &Element, to: &Element| {
+        flat(dag, element.source, &to.at).wrapping_sub(flat(dag, element.source, &element.at))
+    };
+    let each = here.iter().zip(near.iter().zip(&far));
+    each.map(|(element, (near, far))| moved(element, far) != moved(element, near).wrapping_mul(FAR)).collect()
 }
 
 /// The position of an element in memory, where rows are as long as the buffer is wide.
@@ -291,11 +325,11 @@ fn add_own(
         made.loads += all * GATHERED_LOADS * reads.len() as f64;
         return;
     }
-    let mut windows: BTreeMap<i64, f64> = BTreeMap::new();
+    let (mut windows, crosses): (BTreeMap<i64, f64>, bool) = (BTreeMap::new(), vector.bits >= 512);
     distinct.iter().for_each(|at| *windows.entry(way.window(place(at))).or_default() += 1.0);
     for count in windows.into_values() {
-        let (stores, shuffles) = way.stores(count, registers, lanes as f64);
-        let (loads, parts) = way.loads(count, registers, lanes as f64);
+        let (stores, shuffles) = way.stores(count, registers, lanes as f64, crosses);
+        let (loads, parts) = way.loads(count, registers, lanes as f64, crosses);
         made.stores += stores * share;
         made.arithmetic += (shuffles + parts * reads.len() as f64) * share;
         made.loads += loads * share * reads.len() as f64;

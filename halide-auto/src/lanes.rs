@@ -1,6 +1,6 @@
 //! The way in which lanes of a vector lie in memory, and what that takes to load and to store.
 
-use crate::tuning::{GATHERED_LANE, GATHERED_LOADS, LONGEST_SHUFFLE, LONGEST_WINDOW};
+use crate::tuning::{CROSSING_STEPS, GATHERED_LANE, GATHERED_LOADS, LONGEST_SHUFFLE, LONGEST_WINDOW, REPEATING_STEPS};
 
 /// The way in which lanes of a vector lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,37 +38,41 @@ impl Lanes {
         }
     }
 
-    /// Loads and shuffles of as many vectors of one window, each of which fills so many registers.
-    pub(crate) fn loads(self, vectors: f64, registers: f64, lanes: f64) -> (f64, f64) {
+    /// Loads and shuffles of as many vectors of one window, each of which fills so many registers. Instructions of
+    /// vectors of 512 bits take lanes from anywhere: one `crosses` the halves of two registers.
+    pub(crate) fn loads(self, vectors: f64, registers: f64, lanes: f64, crosses: bool) -> (f64, f64) {
         match self {
             Lanes::Same => (vectors, 0.0),
             Lanes::Strided(1 | -1) => (vectors * registers, 0.0),
             Lanes::Strided(by) if by.abs() <= LONGEST_SHUFFLE || 2.0 * vectors >= by.abs() as f64 => {
-                (registers * by.abs() as f64, registers * shuffles(by.abs(), vectors))
+                (registers * by.abs() as f64, registers * shuffles(by.abs(), vectors, crosses))
             }
-            Lanes::Repeated => (vectors * registers, vectors * registers),
+            Lanes::Repeated if crosses => (vectors * registers, vectors * registers),
+            Lanes::Repeated => (vectors * registers, vectors * registers * REPEATING_STEPS),
             Lanes::Strided(_) | Lanes::Scattered => (vectors * lanes * GATHERED_LOADS, vectors * lanes * GATHERED_LANE),
         }
     }
 
     /// Stores and shuffles of as many vectors of one window, each of which fills so many registers: all of a window are
     /// stored as neighbours.
-    pub(crate) fn stores(self, vectors: f64, registers: f64, lanes: f64) -> (f64, f64) {
+    pub(crate) fn stores(self, vectors: f64, registers: f64, lanes: f64, crosses: bool) -> (f64, f64) {
         match self {
             Lanes::Same => (vectors, 0.0),
             Lanes::Strided(1 | -1) => (vectors * registers, 0.0),
             Lanes::Strided(by) if vectors >= by.abs() as f64 => {
-                (vectors * registers, registers * shuffles(by.abs(), vectors))
+                (vectors * registers, registers * shuffles(by.abs(), vectors, crosses))
             }
             _ => (vectors * lanes, vectors * lanes * GATHERED_LANE),
         }
     }
 }
 
-/// Shuffles that take some vectors out of as many registers as neighbours are apart, or all in stages that halve.
-fn shuffles(by: i64, vectors: f64) -> f64 {
+/// Instructions that take some vectors out of as many registers as neighbours are apart, or all in stages that halve.
+/// Where none `crosses` the halves of registers, these are put in order at the end.
+fn shuffles(by: i64, vectors: f64, crosses: bool) -> f64 {
     let stages = f64::from(64 - (by - 1).max(1).leading_zeros());
-    (vectors * (by - 1) as f64).min(by as f64 * stages)
+    let (one, all) = if crosses { (1.0, stages) } else { (CROSSING_STEPS, stages + 1.0) };
+    (vectors * (by - 1) as f64 * one).min(by as f64 * all)
 }
 
 #[cfg(test)]
@@ -89,9 +93,11 @@ mod tests {
     #[test]
     fn whole_windows_are_loaded_once() {
         let pixels = Lanes::Strided(4);
-        assert_eq!(pixels.loads(1.0, 1.0, 16.0), (4.0, 3.0));
-        assert_eq!(pixels.loads(4.0, 1.0, 16.0), (4.0, 8.0));
-        assert_eq!(pixels.stores(4.0, 1.0, 16.0), (4.0, 8.0));
-        assert_eq!(pixels.stores(3.0, 1.0, 16.0).0, 48.0);
+        assert_eq!(pixels.loads(1.0, 1.0, 16.0, true), (4.0, 3.0));
+        assert_eq!(pixels.loads(4.0, 1.0, 16.0, true), (4.0, 8.0));
+        assert_eq!(pixels.loads(1.0, 1.0, 8.0, false), (4.0, 6.0));
+        assert_eq!(pixels.loads(4.0, 1.0, 8.0, false), (4.0, 12.0));
+        assert_eq!(pixels.stores(4.0, 1.0, 16.0, true), (4.0, 8.0));
+        assert_eq!(pixels.stores(3.0, 1.0, 16.0, true).0, 48.0);
     }
 }

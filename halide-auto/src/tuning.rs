@@ -98,6 +98,12 @@ pub(crate) const LONGEST_SHUFFLE: i64 = 4;
 /// The largest distance of lanes of which neighbours are loaded and stored together, where most of them are used.
 /// Unit: elements.
 pub(crate) const LONGEST_WINDOW: i64 = 16;
+/// The instructions that pick lanes of two registers, with vectors of less than 512 bits. Unit: instructions.
+/// Reason: lanes are picked in each half, and halves are put in order.
+pub(crate) const CROSSING_STEPS: f64 = 2.0;
+/// The instructions that repeat lanes of a register, with such vectors. Unit: instructions.
+/// Reason: the lower and the upper lanes are repeated, and put together.
+pub(crate) const REPEATING_STEPS: f64 = 3.0;
 /// The time from the operands of a sum to its value. Unit: cycles.
 pub(crate) const LATENCY: f64 = 4.0;
 /// The instructions of a kernel beyond which loops around it are not cut at boundaries, or no vector code is made.

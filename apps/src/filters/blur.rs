@@ -13,7 +13,7 @@ pub const APP: App = App {
     takes: Takes::EachChannel,
     shows: Shows::AsStored,
     schedules: schedules![
-        "blur": columns, strips, tiles, sliding_window, full_fusion, breadth_first, root,
+        "blur": columns, columns_avx2, strips, tiles, sliding_window, full_fusion, breadth_first, root,
         gpu, gpu_words, gpu_tiles, gpu_slide, gpu_inline
     ],
     pipeline,

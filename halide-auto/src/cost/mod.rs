@@ -58,7 +58,7 @@ struct SlowCode {
     inlined: BTreeSet<FuncId>,
 }
 
-type KernelKey = (FuncId, usize, Shape, Option<(usize, i64, i64)>, Vec<FuncId>, u32);
+type KernelKey = (FuncId, usize, Shape, Option<(usize, i64, i64)>, Vec<FuncId>, u32, bool);
 
 /// Answers that hold for a set of Funcs that are substituted.
 #[derive(Default)]

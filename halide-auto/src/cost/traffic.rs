@@ -91,8 +91,8 @@ impl Pricer<'_> {
         read.map(|(source, region)| (volume(region) * self.dag.bytes(*source)).min(most)).sum()
     }
 
-    /// Returns true if the compiler stores an output past the caches, unless it is told not to.
-    pub(crate) fn is_large(&self, func: FuncId) -> bool {
+    /// Returns true if the compiler stores an output past the caches where lines fill fast enough.
+    pub(super) fn is_large(&self, func: FuncId) -> bool {
         let node = &self.dag.funcs[func];
         let whole = self.roots.get(&func).map_or(0.0, |r| volume(r)) * node.bytes;
         node.is_output && node.is_pure && whole > STREAMED_BYTES
@@ -100,7 +100,7 @@ impl Pricer<'_> {
 
     /// Returns true if a definition fills lines fast enough for stores past the caches: what collects the parts of a
     /// line has room for a few lines, and for fewer of those that are whole pages apart.
-    pub(crate) fn may_stream(&self, state: &State, of: (FuncId, usize)) -> bool {
+    pub(super) fn may_stream(&self, state: &State, of: (FuncId, usize)) -> bool {
         let Some(shape) = state.shape(of) else { return true };
         let (func, whole) = (&self.dag.funcs[of.0], self.dag.whole(Source::Func(of.0)));
         let (mut bytes, mut piece, mut rows, mut aliases) = (func.bytes, func.bytes, 1.0, false);

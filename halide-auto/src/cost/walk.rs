@@ -177,7 +177,8 @@ impl Pricer<'_> {
         let resident: Vec<FuncId> = self.resident.keys().copied().collect();
         let constants = constants(self.dag, state, of, loops, shape);
         let innermost_key = innermost.map(|(v, step, trip)| (v, step, trip as i64));
-        let key = (of.0, of.1, shape.clone(), innermost_key, resident, constants);
+        let is_cut = is_cut(state, of, loops, shape);
+        let key = (of.0, of.1, shape.clone(), innermost_key, resident, constants, is_cut);
         let made = match self.memo.kernels.get(&key) {
             Some(known) => *known,
             None => {
@@ -192,6 +193,7 @@ impl Pricer<'_> {
                     is_resident: &|func| self.resident.contains_key(&func),
                     work: &work,
                     constants,
+                    is_cut,
                 };
                 let made = kernel(self.dag, &question, &self.machine.vector);
                 self.memo.kernels.insert(key, made);
@@ -219,6 +221,17 @@ impl Pricer<'_> {
         let made = with_inlined(self.dag, stage, &|func| state.is_inlined(func), &mut self.memo.inner_work);
         self.memo.works.entry(of).or_insert(Rc::new(made)).clone()
     }
+}
+
+/// Returns true if some loop along the vectors of a definition is small enough to be cut where clamps of coordinates
+/// begin: its own one, or the innermost one around it.
+fn is_cut(state: &State, of: (FuncId, usize), loops: &[LoopSpec], shape: &Shape) -> bool {
+    let Some((along, _)) = shape.vector else { return true };
+    loops.iter().any(|l| l.var == along && l.trip > 1.0)
+        || match state.place(of.0) {
+            Place::At { host, depth, .. } => state.shape(host).is_some_and(|shape| shape.depth() == depth),
+            Place::Inline | Place::Root => true,
+        }
 }
 
 /// The variables, a bit each, whose values are constants in all that is written out: reductions with a constant number

@@ -8,7 +8,7 @@ use super::places::Place;
 use super::value::Val;
 use crate::shared::lane::Lane;
 use crate::shared::linear::Sums;
-use crate::tuning::NON_TEMPORAL_BYTES;
+use crate::tuning::{NON_TEMPORAL_BYTES, PAGE_BYTES};
 use crate::wide;
 use crate::wide::interface::{Capture, Claim, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -126,6 +126,23 @@ impl Func<'_> {
         let (bytes, id) = (self.scalar(&most.0), self.scalar(&most.1));
         self.heap_bytes(bytes, 1, id)
     }
+    /// All bits if a buffer is too small for non-temporal stores, or if its rows must be `apart` and are not.
+    fn is_small(&mut self, buf: BufId, apart: bool) -> Value {
+        let info = &self.env.program.buffers[buf];
+        let field = |dim, field| build::sym(Sym::Buffer { buf, dim: dim as u16, field });
+        let element = build::int(info.elem.bytes() as i64);
+        let bytes = (0..info.dims).map(|dim| field(dim, DimField::Extent)).fold(element.clone(), build::mul);
+        let bytes = self.scalar(&bytes);
+        let mut small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, NON_TEMPORAL_BYTES);
+        for dim in if apart { 1..info.dims } else { 0..0 } {
+            let distance = self.scalar(&build::mul(field(dim, DimField::Stride), element.clone()));
+            let within = self.ins().band_imm_u(distance, PAGE_BYTES - 1);
+            let collide = self.ins().icmp_imm_u(IntCC::Equal, within, 0);
+            small = self.ins().bor(small, collide);
+        }
+        let small = self.ins().uextend(types::I64, small);
+        self.ins().ineg(small)
+    }
     /// Stores what a kernel uses into its words.
     fn hand_over(&mut self, what: Capture, word: usize, block: Value, heap: &[Value]) {
         let parts = match what {
@@ -144,16 +161,7 @@ impl Func<'_> {
                 Place::Memory(area) => Func::single(area.base),
                 Place::Registers(_) => return self.wrong(format!("{buf:?} is handed over but in registers")),
             },
-            Capture::Small(buf) => {
-                let info = &self.env.program.buffers[buf];
-                let extent = |dim| build::sym(Sym::Buffer { buf, dim: dim as u16, field: DimField::Extent });
-                let extents = (0..info.dims).map(extent);
-                let bytes = build::int(info.elem.bytes() as i64);
-                let bytes = self.scalar(&extents.fold(bytes, build::mul));
-                let small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, NON_TEMPORAL_BYTES);
-                let small = self.ins().uextend(types::I64, small);
-                Func::single(self.ins().ineg(small))
-            }
+            Capture::Small { buf, apart } => Func::single(self.is_small(buf, apart)),
         };
         for (i, part) in parts.iter().enumerate() {
             self.store_scratch(*part, block, 8 * word + 16 * i);

@@ -25,7 +25,12 @@ pub(crate) enum Capture {
     /// The address of a buffer.
     Buffer(BufId),
     /// All bits if a buffer is too small for non-temporal stores, and none if not.
-    Small(BufId),
+    Small {
+        /// The buffer.
+        buf: BufId,
+        /// All bits as well if rows are whole pages apart.
+        apart: bool,
+    },
     /// The address of a piece of [`Kernel::heap`], by its number.
     Heap(usize),
     /// The address of the flag that ends the run early.

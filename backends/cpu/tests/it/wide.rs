@@ -122,6 +122,27 @@ fn stores_past_the_caches() {
     }
 }
 
+/// Half lines of a few rows are combined in time to pass the caches; those of many rows are not.
+#[test]
+fn half_lines_of_many_rows_stay_in_the_caches() {
+    const LANES: i64 = 8;
+    const ROW: i64 = 1000;
+    for (rows, passes) in [(1, true), (6, true), (7, false), (10, false)] {
+        let mut p = program(&[ScalarType::I32], &[ScalarType::I32]);
+        p.buffers[BufId(1)].stream = Stream::IfLarge;
+        p.body = serial(&mut p, build::int(ROW / LANES), |i| {
+            let first = build::mul(i, build::int(LANES));
+            let value = build::load(BufId(0), ScalarType::I32, dense(first.clone(), LANES as u16), None);
+            let row =
+                |n: i64| store(BufId(1), dense(build::offset(first.clone(), n * ROW), LANES as u16), value.clone());
+            build::block((0..rows).map(row).collect::<Vec<_>>())
+        });
+        let code = compiled_for(Tier::Avx2, &p);
+        let text = code.asm().unwrap_or_default();
+        assert_eq!(text.contains("vmovntdq"), passes, "{rows} rows: {text}");
+    }
+}
+
 /// Short loops do several iterations at a time, and what is left over one by one; none where the loop says so.
 #[test]
 fn short_loops_are_unrolled() {

@@ -7,6 +7,7 @@ use super::captured_sums::CapturedSums;
 use super::claims::Heap;
 use super::levels::Level;
 use super::neighbours::Neighbours;
+use super::open_lines::OpenLines;
 use super::places::Allocations;
 use super::value::{Constant, Val, words};
 use crate::shared::linear::{Linear, Sums};
@@ -45,8 +46,11 @@ pub(super) struct Emit<'a> {
     pub(super) checks: Vec<Check>,
     pub(super) captures: Vec<(Capture, usize)>,
     pub(super) words: usize,
-    /// The masks of the address bits that rule out non-temporal stores, by buffer.
-    pub(super) small: Map<BufId, VReg>,
+    /// The masks of the address bits that rule out non-temporal stores, by buffer; those of rows that must not collide
+    /// by themselves.
+    pub(super) small: Map<(BufId, bool), VReg>,
+    /// The lines that loops fill in parts.
+    pub(super) open_lines: OpenLines,
     /// Blocks that stand behind all others, since they rarely run.
     pub(super) cold: Vec<BlockId>,
     /// Looks at the flag that ends the run.

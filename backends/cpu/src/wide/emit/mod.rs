@@ -42,6 +42,7 @@ mod mask;
 mod math;
 mod narrow;
 mod neighbours;
+mod open_lines;
 mod paired_gather;
 mod permute;
 mod places;
@@ -72,6 +73,7 @@ use iced_x86::Code;
 use kernel::{Emit, IndexScratch, Names, Polls};
 use levels::Level;
 use neighbours::Neighbours;
+use open_lines::OpenLines;
 use places::Allocations;
 
 /// A kernel before registers are chosen.
@@ -116,6 +118,7 @@ pub(super) fn nest(
         captures: Vec::new(),
         words: 0,
         small: Map::default(),
+        open_lines: OpenLines::new(program, nest, widest(tier).bytes()),
         polls: Polls::default(),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),

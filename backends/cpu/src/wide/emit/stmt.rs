@@ -172,7 +172,9 @@ impl Emit<'_> {
         self.slots.set(changed, &carried, level);
         self.define(Sym::Loop(l.id), Val::Scalar(index), level);
         self.heap.enter_loop(l);
+        self.open_lines.enter(l.id);
         self.with_neighbours(&l.body)?;
+        self.open_lines.leave();
         self.heap.leave();
 
         let next = self.address_of(index, None, 1);

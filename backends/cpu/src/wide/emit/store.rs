@@ -9,6 +9,7 @@ use super::places::Place;
 use super::value::{Mask, Parts, Val, by_bits, per_part};
 use crate::shared::lane::Lane;
 use crate::shared::linear::Linear;
+use crate::tuning::MOST_OPEN_LINES;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, Stream};
 use iced_x86::Code;
@@ -87,7 +88,9 @@ impl Emit<'_> {
         let stream = self.program.buffers[buf].stream;
         let elsewhere = matches!(mem.base, Base::Reg(_));
         // How large an allocation of the nest is, is not asked: what is used up inside of it stays near.
-        let stream = if self.heap.inner.contains(&buf) && stream == Stream::IfLarge { Stream::Never } else { stream };
+        let open = self.open_lines.of(buf);
+        let stays = self.heap.inner.contains(&buf) || open > MOST_OPEN_LINES;
+        let stream = if stays && stream == Stream::IfLarge { Stream::Never } else { stream };
         if view == self.body.widest && lanes.is_multiple_of(per) && stream != Stream::Never && elsewhere {
             return self.store_stream(buf, stream, mem, parts);
         }
@@ -108,7 +111,7 @@ impl Emit<'_> {
         let address = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
         let reasons = match stream {
             Stream::IfLarge => {
-                let mask = self.reasons(buf, parts.view)?;
+                let mask = self.reasons(buf, self.open_lines.of(buf) > 1, parts.view)?;
                 self.general(Code::And_r64_rm64, address, Arg::Use(mask, View::G64))
             }
             _ => self.general(Code::And_rm64_imm32, address, Arg::Imm(parts.view.bytes() as i64 - 1)),
@@ -125,18 +128,18 @@ impl Emit<'_> {
         })
     }
     /// Returns the mask of the address bits that rule out a non-temporal store: those below the size of a register, and
-    /// all of them if the buffer is small.
-    fn reasons(&mut self, buf: BufId, view: View) -> Emitted<VReg> {
-        if let Some(known) = self.small.get(&buf) {
+    /// all of them if the buffer is small, or its rows collide and must be `apart`.
+    fn reasons(&mut self, buf: BufId, apart: bool, view: View) -> Emitted<VReg> {
+        if let Some(known) = self.small.get(&(buf, apart)) {
             return Ok(*known);
         }
-        let word = self.capture(Capture::Small(buf), 1);
+        let word = self.capture(Capture::Small { buf, apart }, 1);
         let mask = self.at_start(|e| {
             let mem = e.word(word);
             let small = e.result_of(Code::Mov_r64_rm64, View::G64, &[Arg::Mem(mem)]);
             Ok(e.general(Code::Or_rm64_imm32, small, Arg::Imm(view.bytes() as i64 - 1)))
         })?;
-        self.small.insert(buf, mask);
+        self.small.insert((buf, apart), mask);
         Ok(mask)
     }
     /// The lowest 1, 2, 4 or 8 bytes of a register.
