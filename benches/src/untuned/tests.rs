@@ -25,3 +25,19 @@ fn plain_schedules_give_the_same_values() {
         assert!(difference.is_allowed(plain.reassociates()), "{}: {difference:?}", app.name);
     }
 }
+
+/// Chosen schedules ask for no more of the inputs than there is at the sizes that they are for, so main variants serve
+/// these.
+#[test]
+fn chosen_schedules_serve_their_sizes() {
+    let (width, height) = (256, 96);
+    for (app, threads) in UNTUNED.iter().flat_map(|app| [(app, 1), (app, 2)]) {
+        let job = Job::new(app, Source::Random { seed: 7, width, height }, &[]).unwrap();
+        let target = Target { threads, ..Target::host() };
+        let auto = job.pipeline.auto_schedule(&target, &job.estimates()).unwrap();
+        let compiled = job.pipeline.compile(&auto.schedule, &target).unwrap();
+        let mut outputs = job.outputs().unwrap();
+        job.run(&compiled, Some(2), &mut outputs).unwrap_or_else(|e| panic!("{}: {e}", app.name));
+        assert_eq!(compiled.variants().len(), 1, "{}:\n{}", app.name, auto.schedule);
+    }
+}

@@ -5,6 +5,8 @@
 //! for each iteration if they do not. Memory that is allocated inside of a loop is the same in each iteration.
 
 mod slow;
+#[cfg(test)]
+mod tests;
 mod traffic;
 mod walk;
 
@@ -56,6 +58,8 @@ struct SlowCode {
     along: Option<usize>,
     /// The Funcs that were substituted in it, beside those that always are.
     inlined: BTreeSet<FuncId>,
+    /// The Funcs that were computed in its innermost loop.
+    members: Vec<FuncId>,
 }
 
 type KernelKey = (FuncId, usize, Shape, Option<(usize, i64, i64)>, Vec<FuncId>, u32, bool);

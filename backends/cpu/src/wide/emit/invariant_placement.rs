@@ -13,7 +13,7 @@ use super::kernel::Emit;
 use super::levels::{Kind, Level};
 use super::value::Val;
 use halide_ir::visit::for_each_child;
-use halide_ir::{BufId, Expr, ExprKind};
+use halide_ir::{BufId, Expr, ExprKind, LoopId};
 use std::collections::BTreeSet;
 
 impl Emit<'_> {
@@ -27,9 +27,9 @@ impl Emit<'_> {
         self.open(Level { block, loops, kind: Kind::Branch });
     }
     /// Opens a loop whose code starts in `block`.
-    pub(super) fn open_loop(&mut self, block: BlockId, stores: BTreeSet<BufId>) {
+    pub(super) fn open_loop(&mut self, block: BlockId, id: LoopId, stores: BTreeSet<BufId>) {
         let loops = self.levels[self.innermost()].loops + 1;
-        self.open(Level { block, loops, kind: Kind::Loop(stores) });
+        self.open(Level { block, loops, kind: Kind::Loop(id, stores) });
     }
     fn open(&mut self, level: Level) {
         self.body.order.push(level.block);
@@ -109,7 +109,7 @@ impl Emit<'_> {
         }
         let stays = |level: &Level| match &level.kind {
             Kind::First | Kind::Branch => true,
-            Kind::Loop(stores) => stores.contains(&buf),
+            Kind::Loop(_, stores) => stores.contains(&buf),
         };
         (least..self.levels.len()).rev().find(|l| stays(&self.levels[*l])).unwrap_or(least)
     }

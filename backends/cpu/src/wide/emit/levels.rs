@@ -1,7 +1,7 @@
 //! The open loops and branches of a kernel under construction.
 
 use super::super::machine::BlockId;
-use halide_ir::BufId;
+use halide_ir::{BufId, LoopId};
 use std::collections::BTreeSet;
 
 /// An open loop or branch.
@@ -18,8 +18,8 @@ pub(super) enum Kind {
     First,
     /// Runs if a condition holds.
     Branch,
-    /// Runs again and again, and stores to these buffers.
-    Loop(BTreeSet<BufId>),
+    /// A loop, which stores to these buffers.
+    Loop(LoopId, BTreeSet<BufId>),
 }
 
 impl Level {

@@ -16,12 +16,7 @@ use halide_ir::visit::{deep, for_each_child, for_each_stmt};
 use halide_ir::{BufId, Expr, ExprKind, For, LoopId, Program, Stmt, Stream, Sym, build};
 
 /// The lines of buffers that the loops of a kernel have open at once.
-#[derive(Default)]
-pub(super) struct OpenLines {
-    by_loop: Map<(LoopId, BufId), u64>,
-    /// The open loops, outermost first.
-    around: Vec<LoopId>,
-}
+pub(super) struct OpenLines(Map<(LoopId, BufId), u64>);
 
 impl OpenLines {
     /// Counts the lines of a nest that is stored by registers of so many bytes.
@@ -29,18 +24,11 @@ impl OpenLines {
         let mut walk =
             Walk { program, register_bytes, sums: Sums::default(), loops: Vec::new(), by_loop: Map::default() };
         walk.enter(nest);
-        OpenLines { by_loop: walk.by_loop, around: Vec::new() }
+        OpenLines(walk.by_loop)
     }
-    pub(super) fn enter(&mut self, inner: LoopId) {
-        self.around.push(inner);
-    }
-    pub(super) fn leave(&mut self) {
-        self.around.pop();
-    }
-    /// The lines of a buffer that are open at once in the innermost open loop.
-    pub(super) fn of(&self, buf: BufId) -> u64 {
-        let inner = self.around.last();
-        inner.and_then(|inner| self.by_loop.get(&(*inner, buf))).copied().unwrap_or(0)
+    /// The lines of a buffer that are open at once where it is stored directly in a loop.
+    pub(super) fn of(&self, inner: LoopId, buf: BufId) -> u64 {
+        self.0.get(&(inner, buf)).copied().unwrap_or(0)
     }
 }
 
@@ -50,6 +38,14 @@ struct Around {
     trip: Option<u64>,
     /// The dense stores directly in it.
     stores: Vec<(BufId, Expr, u16)>,
+}
+
+/// Stores whose indices differ by constants.
+struct Row {
+    /// The index of one of them.
+    index: Expr,
+    /// The first element of each, and the one behind its last one.
+    pieces: Vec<(i64, i64)>,
 }
 
 struct Walk<'p> {
@@ -100,17 +96,17 @@ impl Walk<'_> {
     fn count(&mut self) {
         let Some(inner) = self.loops.last() else { return };
         // Stores to one row, which differ by constants.
-        let mut rows: Map<(BufId, Vec<(Expr, i64)>), (Expr, Vec<(i64, i64)>)> = Map::default();
+        let mut rows: Map<(BufId, Vec<(Expr, i64)>), Row> = Map::default();
         for (buf, index, lanes) in &inner.stores {
             let Linear { constant, step, terms, steps, vectors } = Linear::of_index(index, &self.sums);
             if *lanes > 1 && (step != 1 || !steps.is_empty() || !vectors.is_empty()) {
                 continue;
             }
-            let (_, pieces) = rows.entry((*buf, terms)).or_insert_with(|| (index.clone(), Vec::new()));
-            pieces.push((constant, constant.wrapping_add(i64::from(*lanes))));
+            let row = rows.entry((*buf, terms)).or_insert_with(|| Row { index: index.clone(), pieces: Vec::new() });
+            row.pieces.push((constant, constant.wrapping_add(i64::from(*lanes))));
         }
         let mut found: Map<BufId, u64> = Map::default();
-        for ((buf, _), (index, mut pieces)) in rows {
+        for ((buf, _), Row { index, mut pieces }) in rows {
             pieces.sort_unstable();
             let mut runs: Vec<(i64, i64)> = Vec::new();
             for (first, end) in pieces {
@@ -218,10 +214,7 @@ mod tests {
             body = build::for_loop(id, ForKind::Serial, build::int(0), trip, body);
         }
         let Stmt::For(nest) = &body else { return 0 };
-        let mut lines = OpenLines::new(&p, nest, 32);
-        let inner = if trips[1] == Some(1) { a } else { b };
-        lines.enter(inner);
-        lines.of(out)
+        OpenLines::new(&p, nest, 32).of(if trips[1] == Some(1) { a } else { b }, out)
     }
     fn field(dim: u16, field: DimField) -> Expr {
         build::sym(Sym::Buffer { buf: BufId(0), dim, field })

@@ -166,15 +166,13 @@ impl Emit<'_> {
         if self.program.loops.get(l.id).is_some_and(|info| info.never_unroll) {
             self.body.kept_rolled.push(head);
         }
-        self.open_loop(head, bufs.clone());
+        self.open_loop(head, l.id, bufs.clone());
         bufs.iter().for_each(|b| self.stored(*b));
         let level = self.innermost();
         self.slots.set(changed, &carried, level);
         self.define(Sym::Loop(l.id), Val::Scalar(index), level);
         self.heap.enter_loop(l);
-        self.open_lines.enter(l.id);
         self.with_neighbours(&l.body)?;
-        self.open_lines.leave();
         self.heap.leave();
 
         let next = self.address_of(index, None, 1);
