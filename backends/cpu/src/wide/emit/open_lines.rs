@@ -8,6 +8,7 @@
 //! After: 2, a line for each row, until the next iteration fills it
 //! Example: `rows_of_half_lines_are_open_at_once` in this file.
 
+use super::stmt::stored;
 use crate::shared::linear::{Linear, Sums};
 use crate::tuning::LINE_BYTES;
 use halide_core::ops::{BinOp, UnOp};
@@ -21,6 +22,9 @@ pub(super) struct OpenLines(Map<(LoopId, BufId), u64>);
 impl OpenLines {
     /// Counts the lines of a nest that is stored by registers of so many bytes.
     pub(super) fn new(program: &Program, nest: &For, register_bytes: usize) -> OpenLines {
+        if !stored(&[&nest.body]).iter().any(|buf| program.buffers[*buf].stream == Stream::IfLarge) {
+            return OpenLines(Map::default());
+        }
         let mut walk =
             Walk { program, register_bytes, sums: Sums::default(), loops: Vec::new(), by_loop: Map::default() };
         walk.enter(nest);
@@ -83,7 +87,7 @@ impl Walk<'_> {
                 let bytes = usize::from(lanes) * info.elem.bytes();
                 let is_whole = bytes.is_multiple_of(self.register_bytes);
                 if is_whole
-                    && info.stream != Stream::Never
+                    && info.stream == Stream::IfLarge
                     && let Some(around) = self.loops.last_mut()
                 {
                     around.stores.push((*buf, index.clone(), lanes));
