@@ -39,9 +39,8 @@ fn bench_gives_every_field() {
     let place = Workplace::new();
     let run = json(&place.succeed("run blur --size 40x30 --random 3 --bench 3 --check --threads 1 --json").stdout);
     assert_eq!(run["app"], "blur");
-    // The first schedule for the machine's vectors.
-    let schedule = run["schedule"].as_str().unwrap();
-    assert!(["columns", "columns_avx2"].contains(&schedule), "{schedule}");
+    let best = if halide::prelude::Target::host().vector_bits > 256 { "columns" } else { "columns_avx2" };
+    assert_eq!(run["schedule"], best);
     assert_eq!(run["threads"], 1);
     assert_eq!(run["size"], serde_json::json!([40, 30]));
     assert_eq!(run["runs"], 3);
@@ -98,7 +97,8 @@ fn compare_shows_every_schedule() {
     let text = place.succeed("compare blur --size 30x20 --bench 1").stdout;
     for name in ["columns", "columns_avx2", "strips", "tiles", "sliding_window", "full_fusion", "breadth_first", "root"]
     {
-        let line = text.lines().find(|l| l.trim_start().starts_with(name)).unwrap_or_else(|| panic!("{name}\n{text}"));
+        let is_own = |l: &&str| l.split_whitespace().next() == Some(name);
+        let line = text.lines().find(is_own).unwrap_or_else(|| panic!("{name}\n{text}"));
         assert!(line.ends_with("agrees"), "{line}");
     }
     let rows = json(&place.succeed("compare blur --size 30x20 --bench 2 --json").stdout);

@@ -88,9 +88,9 @@ pub(crate) const NON_TEMPORAL_BYTES: i64 = 16 << 20;
 /// Bytes of a line of a cache, on all processors that machine code is made for.
 pub(crate) const LINE_BYTES: u64 = 64;
 
-/// Bytes of a page. Where rows of an output are whole pages apart, those of inputs mostly are, too: they evict each other
-/// from a first-level cache, and open lines leave before they are full. Measured on Zen 3: of outputs alone, such rows
-/// are combined; with three or ten rows of inputs as well, stores take two to four times as long as through the
+/// Bytes of a page. Where rows of an output are whole pages apart, those of inputs mostly are, too: they evict each
+/// other from a first-level cache, and open lines leave before they are full. Measured on Zen 3: of outputs alone, such
+/// rows are combined; with three or ten rows of inputs as well, stores take two to four times as long as through the
 /// caches.
 pub(crate) const PAGE_BYTES: i64 = 4096;
 
