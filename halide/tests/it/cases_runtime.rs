@@ -134,3 +134,22 @@ fn requirements_on_every_element() {
     // The point is not among those of which the output is made.
     case.agrees(&schedules, &[Region::of_spans([(6, 9)]), Region::of_spans([(-5, 10 - 1)])]);
 }
+
+/// Rows of half lines, whole pages apart and not, in outputs that are larger than the caches.
+#[test]
+fn large_outputs_in_rows_of_half_lines() {
+    let (x, y) = vars!(x, y);
+    let mut out = Func::new("out");
+    out[(x, y)] = x + 3 * y;
+    let pipeline = Pipeline::new([&out]).unwrap();
+    for rows in [1, 2, 8] {
+        let text = format!("out: split(y, y, yi, {rows}) reorder(yi, x, y) vectorize(x, 8) unroll(yi)");
+        let compiled = pipeline.compile(&text.parse().unwrap(), &Target::host()).unwrap();
+        for width in [2048, 2056] {
+            let found: Buffer<i32> = compiled.inputs().realize([width, 2112]).unwrap();
+            for at in [[0, 0], [7, 1], [8, 2111], [width - 1, 2111], [width / 2, 1000]] {
+                assert_eq!(found.get(at), Some((at[0] + 3 * at[1]) as i32), "{rows} rows of {width} at {at:?}");
+            }
+        }
+    }
+}
