@@ -7,7 +7,7 @@
 use super::super::interface::{Capture, Check, Emitted, refuse};
 use super::super::machine::{Arg, End, View};
 use super::kernel::Emit;
-use super::stmt::stored;
+use super::levels::stored;
 use halide_ir::{Expr, Fault, FaultId, Stmt, build, visit};
 use iced_x86::Code;
 

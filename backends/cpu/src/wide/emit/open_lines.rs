@@ -8,7 +8,7 @@
 //! After: 2, a line for each row, until the next iteration fills it
 //! Example: `rows_of_half_lines_are_open_at_once` in this file.
 
-use super::stmt::stored;
+use super::levels::stored;
 use crate::shared::linear::{Linear, Sums};
 use crate::tuning::LINE_BYTES;
 use halide_core::ops::{BinOp, UnOp};

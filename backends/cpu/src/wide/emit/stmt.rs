@@ -3,10 +3,10 @@
 use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Condition, End, Right, View};
 use super::kernel::Emit;
+use super::levels::stored;
 use super::value::Val;
 use crate::shared::long_loops::polls;
 use halide_core::ops::BinOp;
-use halide_ir::visit::for_each_stmt;
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
 use regalloc2::VReg;
 use std::collections::BTreeSet;
@@ -201,17 +201,4 @@ impl Emit<'_> {
         self.joined(done, &before, &bufs);
         Ok(())
     }
-}
-
-/// Every buffer that statements store to.
-pub(super) fn stored(all: &[&Stmt]) -> BTreeSet<BufId> {
-    fn walk(s: &Stmt, into: &mut BTreeSet<BufId>) {
-        if let Stmt::Store { buf, .. } = s {
-            into.insert(*buf);
-        }
-        for_each_stmt(s, |inner| walk(inner, into));
-    }
-    let mut bufs = BTreeSet::new();
-    all.iter().for_each(|s| walk(s, &mut bufs));
-    bufs
 }
