@@ -148,7 +148,7 @@ fn large_outputs_in_rows_of_half_lines() {
         for width in [2048, 2056] {
             let found: Buffer<i32> = compiled.inputs().realize([width, 2112]).unwrap();
             for at in [[0, 0], [7, 1], [8, 2111], [width - 1, 2111], [width / 2, 1000]] {
-                assert_eq!(found.get(at), Some((at[0] + 3 * at[1]) as i32), "{rows} rows of {width} at {at:?}");
+                assert_eq!(found.get(at), Some(at[0] + 3 * at[1]), "{rows} rows of {width} at {at:?}");
             }
         }
     }
