@@ -252,6 +252,27 @@ impl Job {
         self.pipeline.auto_schedule_with(target, &self.estimates(), options)
     }
 
+    /// Predicts the time of a schedule for the sizes and parameters of a run.
+    ///
+    /// # Errors
+    /// As of [`Pipeline::price`].
+    pub fn price(&self, schedule: &Schedule, target: &Target) -> Result<halide::auto::Priced, Error> {
+        self.pipeline.price(schedule, target, &self.estimates())
+    }
+
+    /// Returns at most `count` single steps from a schedule that are predicted to make it faster.
+    ///
+    /// # Errors
+    /// As of [`Pipeline::advise`].
+    pub fn advise(
+        &self,
+        schedule: &Schedule,
+        target: &Target,
+        count: usize,
+    ) -> Result<Vec<halide::auto::Advice>, Error> {
+        self.pipeline.advise(schedule, target, &self.estimates(), count)
+    }
+
     /// Prepares a tuning for the sizes, inputs and parameters of a run: of several, the first, since they do the same.
     pub fn tuner(&self, target: &Target) -> Tuning<'_> {
         let inputs = self.runs.first().into_iter().flatten().map(|(name, buffer)| (*name, buffer.clone()));

@@ -6,11 +6,13 @@ use halide::prelude::*;
 use halide::schedule::FloatMode;
 use halide_apps::app::{APPS, App};
 use halide_apps::job::{Difference, Job, Source};
+use halide_benches::accuracy::{Point, accuracy};
 use halide_benches::at_root;
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved, milliseconds};
 use halide_benches::untuned::UNTUNED;
 use serde_json::{Value, json};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -38,6 +40,9 @@ struct Options {
     /// Print the machine code of each schedule
     #[arg(long)]
     asm: bool,
+    /// Also predict the time of every schedule, and tell how accurate that is
+    #[arg(long)]
+    prices: bool,
     /// Print the schedules that are chosen
     #[arg(long)]
     show: bool,
@@ -51,6 +56,7 @@ struct Options {
 
 struct Candidate {
     role: Role,
+    schedule: Schedule,
     loose: bool,
     compiled: Compiled,
     outputs: Vec<AnyBuffer>,
@@ -64,6 +70,16 @@ enum Role {
     Auto,
 }
 
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::AtRoot => "at root",
+            Role::Auto => "auto",
+            Role::Expert(name) | Role::Also(name) => name,
+        })
+    }
+}
+
 /// The times of one pipeline on some threads.
 struct Row {
     name: String,
@@ -73,6 +89,8 @@ struct Row {
     auto: Times,
     expert: Option<(String, Times)>,
     at_root: Times,
+    /// Every schedule, if times are to be predicted.
+    points: Vec<Point>,
 }
 
 fn main() -> Result<(), String> {
@@ -93,6 +111,10 @@ fn main() -> Result<(), String> {
         let some: Vec<&Row> = rows.iter().filter(|row| row.threads == *threads).collect();
         println!("{threads} threads, times in ms: least and median");
         println!("{}", table(&some).text());
+        if options.prices {
+            let points: Vec<Point> = some.iter().flat_map(|row| row.points.iter().cloned()).collect();
+            println!("{}", prices(&points));
+        }
     }
     match &options.json {
         Some(path) => {
@@ -147,7 +169,8 @@ fn bench(name: &str, others: Vec<(Role, String)>, job: &Job, options: &Options) 
             if options.asm {
                 println!("{name}, {role:?}:\n{}", compiled.asm().map_err(fail)?);
             }
-            candidates.push(Candidate { role, loose, compiled, outputs: job.outputs().map_err(fail)? });
+            let (schedule, outputs) = (schedule.clone(), job.outputs().map_err(fail)?);
+            candidates.push(Candidate { role, schedule, loose, compiled, outputs });
         }
         let budget = Budget { least: 3, most: 200, time: Duration::from_secs_f64(options.seconds.clamp(0.0, 1e6)) };
         let times =
@@ -159,6 +182,16 @@ fn bench(name: &str, others: Vec<(Role, String)>, job: &Job, options: &Options) 
             eprintln!("{name}, {:?}: the main variant does not serve these sizes{variants}", c.role);
         }
         same_results(name, &candidates)?;
+        let mut points = Vec::new();
+        for (c, times) in candidates.iter().zip(&times).filter(|_| options.prices) {
+            let priced = job.price(&c.schedule, &target).map_err(fail)?;
+            points.push(Point {
+                pipeline: name.to_string(),
+                schedule: c.role.to_string(),
+                predicted_ms: priced.predicted_ns / 1e6,
+                measured_ms: times.min(),
+            });
+        }
         let roles = || candidates.iter().map(|c| c.role.clone()).zip(&times);
         let of = |role: Role| roles().find(|(r, _)| *r == role).map(|(_, t)| t.clone()).unwrap_or_default();
         let expert = roles().filter_map(|(role, t)| match role {
@@ -170,11 +203,31 @@ fn bench(name: &str, others: Vec<(Role, String)>, job: &Job, options: &Options) 
             eprintln!("{role:?}: {:.3} {:.3}", times.min(), times.median());
         }
         let (auto, at_root) = (of(Role::Auto), of(Role::AtRoot));
-        let row = Row { name: name.to_string(), threads, search, predicted_ms, auto, expert, at_root };
+        let row = Row { name: name.to_string(), threads, search, predicted_ms, auto, expert, at_root, points };
         eprintln!("{}", table(&[&row]).text().lines().nth(1).unwrap_or_default());
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// Every schedule with its predicted and its measured time, and how accurate predictions are.
+fn prices(points: &[Point]) -> String {
+    let mut table = Table::new(&["pipeline", "schedule", "predicted", "measured", "predicted/measured"]);
+    for p in points {
+        let ratio = format!("{:.2}", p.predicted_ms / p.measured_ms);
+        let [predicted, measured] = [p.predicted_ms, p.measured_ms].map(|ms| format!("{ms:.3}"));
+        table.row(vec![p.pipeline.clone(), p.schedule.clone(), predicted, measured, ratio]);
+    }
+    let Some(all) = accuracy(points) else { return table.text() };
+    let (pairs, right) = all.pairs;
+    format!(
+        "{}\npredicted/measured: {:.2}; with each pipeline left out, predictions are wrong by a factor of {:.2} \
+         (median) and {:.2} (worst); {right} of {pairs} pairs are in the right order\n",
+        table.text(),
+        all.mean,
+        all.median_error,
+        all.worst_error
+    )
 }
 
 /// A schedule that is fast and wrong is no candidate.

@@ -1,6 +1,7 @@
 //! Code that the benches share: interleaved repetitions, chains of stencils and other graphs, counts of machine code,
 //! tables and JSON; pipelines that nobody tuned, and the schedule that takes no thought.
 
+pub mod accuracy;
 pub mod at_root;
 pub mod chain;
 pub mod codegen;

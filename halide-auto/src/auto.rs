@@ -1,29 +1,26 @@
 //! The choice of a schedule: searches, what code the compiler makes of what they find, and copies of Funcs for those
 //! consumers that want them elsewhere.
 
-use crate::boxes::of_roots;
 use crate::cost::Pricer;
-use crate::dag::{Box as Spans, Dag, Known, volume};
+use crate::dag::{Box as Spans, Dag, volume};
 use crate::emit;
 use crate::error::AutoError;
 use crate::estimate::{Complete, Estimates};
-use crate::inline::{inlined, may_inline, passed_on};
+use crate::ground::{Ground, root_only};
+use crate::group::{Group, groups_of};
+use crate::inline::{inlined, may_inline};
+use crate::legal::lowers;
 use crate::mixed::mixed;
 use crate::search::{Candidate, Search};
-use crate::sizes::{assumed_regions, image_dims, region_of, spans};
-use crate::state::{Choice, Place, Shape, State};
+use crate::state::{Place, State};
 use crate::tuning::{INSPECTIONS, LEAST_SHARE, MOST_COPIES};
-use halide_core::buffer::Region;
-use halide_core::ids::{FuncId, IdVec, ImageId};
+use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
-use halide_sched::lower::LowerOptions;
-use halide_sched::nest::NestQuery;
 use halide_sched::plan::{Plan, resolve};
 use halide_sched::schedule::{FloatMode, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 /// A schedule that was chosen.
 #[derive(Clone, Debug)]
@@ -40,19 +37,6 @@ pub struct Auto {
     pub priced: usize,
     /// The reasons of the compiler against schedules that were considered, which were given up. There should be none.
     pub refused: Vec<String>,
-}
-
-/// A Func outside of all loops with those that are computed in its loops.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Group {
-    /// The name of the Func outside of all loops.
-    pub root: String,
-    /// The names of the others, producers first.
-    pub members: Vec<String>,
-    /// The points that are computed of each Func, by name. A point that is computed twice counts twice.
-    pub points: BTreeMap<String, f64>,
-    /// The predicted time in nanoseconds.
-    pub predicted_ns: f64,
 }
 
 /// The freedom that a schedule has beside its speed.
@@ -137,22 +121,13 @@ impl Chooser<'_> {
                 resolve(self.pipeline, &all, self.target).map_err(AutoError::Schedule)?.pipeline
             }
         };
-        let plan = resolve(&rewritten, &root_only(&rewritten), self.target).map_err(AutoError::Schedule)?;
-        let images = image_dims(&plan, self.complete)?;
-        let assumed = assumed_regions(&plan, self.complete, &images)?;
-        let regions: IdVec<ImageId, Region> = images.iter().map(|dims| region_of(dims)).collect();
-        let known = Known { params: &self.complete.params, images: &regions };
-        let contracts = self.options.floats != FloatMode::Strict;
-        let dag = Dag::new(&rewritten, &known, &|func| assumed.get(&func).cloned().unwrap_or_default(), contracts);
-        let outputs: Vec<(FuncId, Spans)> =
-            rewritten.outputs.iter().zip(&self.complete.regions).map(|(func, region)| (*func, spans(region))).collect();
-        let roots = of_roots(&dag, &outputs);
-        let inlined = inlined(&rewritten, &points(&dag, &roots));
-        let first = first_state(&dag, &roots, &inlined, self.target);
+        let ground = Ground::new(rewritten, self.target, self.complete)?;
+        let dag = ground.dag(self.options.floats != FloatMode::Strict);
+        let roots = ground.roots(&dag);
+        let inlined = inlined(&ground.pipeline, &points(&dag, &roots));
+        let first = State::first(&dag, &roots, &|func| inlined[func], self.target);
         let pricer = Pricer::new(&dag, self.machine, self.target.threads, &roots);
-        let may_inline = rewritten.order.iter().copied().filter(|id| may_inline(&rewritten, *id)).collect();
-        let (target, passed_on, chosen) = (self.target, passed_on(&rewritten), BTreeMap::new());
-        let mut search = Search { pricer, may_inline, passed_on, target, chosen, most: (0, 0) };
+        let mut search = Search::new(pricer, self.target);
         let breadth_first = search.candidate(first);
         let mut best = search.run(breadth_first.clone());
         let is_long = search.is_over();
@@ -180,7 +155,7 @@ impl Chooser<'_> {
             let schedule = self.schedule(&search, &candidate, begins);
             match lowers(self.pipeline, &schedule, self.target) {
                 Ok(()) => {
-                    let (predicted_ns, groups) = (candidate.ns(), groups(&candidate, &mut search.pricer));
+                    let (predicted_ns, groups) = (candidate.ns(), groups_of(&candidate, &mut search.pricer));
                     let priced = search.pricer.priced;
                     return Ok((Auto { schedule, predicted_ns, breadth_first_ns, groups, priced, refused }, copies));
                 }
@@ -282,14 +257,6 @@ fn part(dag: &Dag<'_>, state: &State, func: FuncId) -> Option<Vec<String>> {
     parts.into_values().rev().nth(1)
 }
 
-/// The reasons of the compiler against a schedule.
-fn lowers(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Result<(), Vec<String>> {
-    let plan = resolve(pipeline, schedule, target)
-        .map_err(|errors| errors.iter().map(|e| e.to_string()).collect::<Vec<String>>())?;
-    let lowered = NestQuery::new(&plan, &LowerOptions::default());
-    lowered.map(drop).map_err(|errors| errors.iter().map(|e| e.to_string()).collect())
-}
-
 /// Lets definitions of floats use them so.
 fn allow_floats(schedule: &mut Schedule, dag: &Dag<'_>, floats: FloatMode, state: &State) {
     for (id, choice) in state.choices.enumerate() {
@@ -302,48 +269,4 @@ fn allow_floats(schedule: &mut Schedule, dag: &Dag<'_>, floats: FloatMode, state
             drop(if n == 0 { stage.float(floats) } else { stage.update(n - 1).float(floats) });
         }
     }
-}
-
-/// Every Func at the root, with plain loops.
-fn root_only(pipeline: &Pipeline) -> Schedule {
-    let mut schedule = Schedule::new();
-    for id in &pipeline.order {
-        schedule.func(pipeline.funcs[*id].name.as_str()).compute_root();
-    }
-    schedule
-}
-
-/// Every Func at the root that is not substituted.
-fn first_state(
-    dag: &Dag<'_>,
-    roots: &BTreeMap<FuncId, Spans>,
-    inlined: &IdVec<FuncId, bool>,
-    target: &Target,
-) -> State {
-    let choice = |id: FuncId| {
-        let region = roots.get(&id).cloned().unwrap_or_else(|| dag.funcs[id].assumed.clone());
-        let shape = |stage| Shape::first(dag, (id, stage), &region, target);
-        let shapes = (0..dag.funcs[id].stages.len()).map(shape).collect();
-        Rc::new(Choice { place: if inlined[id] { Place::Inline } else { Place::Root }, shapes })
-    };
-    State { choices: dag.pipeline.funcs.ids().map(choice).collect() }
-}
-
-/// The groups of a state by the names of their Funcs.
-fn groups(candidate: &Candidate, pricer: &mut Pricer<'_>) -> Vec<Group> {
-    let (state, dag) = (&candidate.state, pricer.dag);
-    let name = |id: &FuncId| dag.pipeline.funcs[*id].name.clone();
-    let mut found = Vec::new();
-    for root in dag.pipeline.order.iter().filter(|id| candidate.groups[**id].is_some()) {
-        let is_member = |id: &&FuncId| *id != root && !state.is_inlined(**id) && state.root(**id) == *root;
-        let members = dag.pipeline.order.iter().filter(is_member).map(name).collect();
-        let mut points: BTreeMap<String, f64> = BTreeMap::new();
-        for stage in 0..dag.funcs[*root].stages.len() {
-            let computed = pricer.root_cost(state, (*root, stage)).points;
-            computed.iter().for_each(|(id, count)| *points.entry(name(id)).or_default() += count);
-        }
-        let predicted_ns = candidate.groups[*root].unwrap_or(0.0);
-        found.push(Group { root: name(root), members, points, predicted_ns });
-    }
-    found
 }

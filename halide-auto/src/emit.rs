@@ -205,7 +205,8 @@ fn share(
     let Some(region) = pricer.roots.get(&of.0) else { return };
     let domain = pricer.dag.domain(of, region);
     let loops = shape.loops(&domain);
-    let (Some(outermost), Some(name)) = (loops.first().filter(|l| pricer.is_shared(of, l)), named.loops.first()) else {
+    let (Some(outermost), Some(name)) = (loops.first().filter(|l| pricer.is_shared(of, shape, l)), named.loops.first())
+    else {
         return;
     };
     let chunk = outermost.trip as i64 / (i64::from(pricer.threads()) * TASKS);

@@ -21,6 +21,11 @@ pub enum AutoError {
         /// The first one.
         func: String,
     },
+    /// A schedule with kernels, which is to be priced.
+    Kernel {
+        /// A Func that they compute.
+        func: String,
+    },
     /// Sizes of inputs that do not follow from those of outputs.
     Query(QueryError),
 }
@@ -37,6 +42,11 @@ impl fmt::Display for AutoError {
             AutoError::Extern { func } => write!(
                 f,
                 "`{func}` is an extern stage, and schedules are chosen for pipelines without any; write one by hand"
+            ),
+            AutoError::Kernel { func } => write!(
+                f,
+                "`{func}` is computed by kernels, and prices are of loops of the host; price a schedule without \
+                 `gpu_blocks`, `gpu_threads` and `gpu_single_thread`"
             ),
             AutoError::Query(error) => error.fmt(f),
         }

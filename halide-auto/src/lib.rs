@@ -50,6 +50,7 @@
 //! # Ok::<(), halide_auto::tss::TssError>(())
 //! ```
 
+mod advise;
 mod auto;
 mod boxes;
 mod cost;
@@ -57,11 +58,16 @@ mod dag;
 mod emit;
 mod error;
 mod estimate;
+mod ground;
+mod group;
+mod import;
 mod inline;
 mod kernel;
 mod lanes;
+mod legal;
 mod mixed;
 mod moves;
+mod price;
 mod search;
 mod shape;
 mod sizes;
@@ -71,6 +77,10 @@ pub mod tss;
 pub mod tune;
 mod tuning;
 
-pub use auto::{Auto, AutoOptions, CodeFacts, Group, Inspect, auto_schedule};
+pub use advise::{Advice, Change, advise};
+pub use auto::{Auto, AutoOptions, CodeFacts, Inspect, auto_schedule};
 pub use error::AutoError;
 pub use estimate::{Complete, EstimateError, Estimates};
+pub use group::Group;
+pub use import::{Approximation, Part};
+pub use price::{Priceable, Priced, price};

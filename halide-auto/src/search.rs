@@ -3,6 +3,7 @@
 
 use crate::cost::{Choices, Pricer};
 use crate::dag::{StageVar, extent, pieces};
+use crate::inline::{may_inline, passed_on};
 use crate::moves;
 use crate::state::{Choice, Place, Shape, State};
 use crate::tuning::{
@@ -42,6 +43,14 @@ pub(crate) struct Search<'q> {
 }
 
 impl<'q> Search<'q> {
+    /// A search that has not begun.
+    pub(crate) fn new(pricer: Pricer<'q>, target: &'q Target) -> Search<'q> {
+        let pipeline = pricer.dag.pipeline;
+        let may_inline = pipeline.order.iter().copied().filter(|id| may_inline(pipeline, *id)).collect();
+        let passed_on = passed_on(pipeline);
+        Search { pricer, may_inline, passed_on, target, chosen: BTreeMap::new(), most: (0, 0) }
+    }
+
     pub(crate) fn candidate(&mut self, state: State) -> Candidate {
         let is_root = |id: FuncId| state.place(id) == Place::Root;
         let groups = state.choices.ids().map(|id| is_root(id).then(|| self.pricer.group(&state, id))).collect();
@@ -49,7 +58,7 @@ impl<'q> Search<'q> {
     }
 
     /// A state with other choices about some Funcs, where members that are written out fit their hosts again.
-    fn changed(&mut self, from: &Candidate, state: State, funcs: &[FuncId]) -> Candidate {
+    pub(crate) fn changed(&mut self, from: &Candidate, state: State, funcs: &[FuncId]) -> Candidate {
         let mut state = state;
         let mut affected: BTreeSet<FuncId> =
             funcs.iter().flat_map(|func| [from.state.root(*func), state.root(*func)]).collect();
@@ -116,30 +125,8 @@ impl<'q> Search<'q> {
             }
             if updates {
                 let other = self.pricer.region_with(state, member, 1, &mut larger);
-                self.note_fixed(state, member, Some(&region), other.as_deref());
+                self.pricer.note_fixed_in(state, member, Some(&region), other.as_deref());
             }
-        }
-    }
-
-    /// Notes which variables have a number of values that is a multiple of what is written out, whatever the size of
-    /// outputs: `other` is the region where outputs are larger.
-    fn note_fixed(
-        &self,
-        state: &mut State,
-        member: FuncId,
-        region: Option<&[(i64, i64)]>,
-        other: Option<&[(i64, i64)]>,
-    ) {
-        let (Some(region), Some(other)) = (region, other) else { return };
-        let dag = self.pricer.dag;
-        for (stage, shape) in state.choice_mut(member).shapes.iter_mut().enumerate() {
-            let vars = &dag.funcs[member].stages[stage].vars;
-            let is_fixed = |n: usize| {
-                let Some(d) = vars[n].dim else { return true };
-                let extents = (region.get(d).map(|s| extent(*s)), other.get(d).map(|s| extent(*s)));
-                extents.0 == extents.1 && extents.0.is_some_and(|e| e % shape.block(n) == 0)
-            };
-            shape.fixed = (0..vars.len().min(32)).filter(|n| is_fixed(*n)).fold(0, |all, n| all | 1 << n);
         }
     }
 
@@ -218,7 +205,8 @@ impl<'q> Search<'q> {
         roots.iter().filter_map(|root| candidate.groups[*root]).sum()
     }
 
-    fn end_after(&mut self, prices: usize, asked: u64) {
+    /// Ends the search after so many more prices, and definitions that are looked at for them.
+    pub(crate) fn end_after(&mut self, prices: usize, asked: u64) {
         self.most = (self.pricer.priced + prices, self.pricer.dag.asked.get() + asked);
     }
 
@@ -227,11 +215,8 @@ impl<'q> Search<'q> {
         self.pricer.priced >= self.most.0 || self.pricer.dag.asked.get() >= self.most.1
     }
 
-    /// Takes the best place of a Func, each tried with the best numbers of the loops around it.
-    fn place(&mut self, best: &mut Candidate, func: FuncId) {
-        if self.is_over() || best.state.is_inlined(func) && best.state.readers(self.pricer.dag, func).is_empty() {
-            return;
-        }
+    /// A Func at each other place, and substituted, without other numbers of loops.
+    pub(crate) fn places(&mut self, best: &Candidate, func: FuncId) -> Vec<Candidate> {
         let (dag, roots, threads) = (self.pricer.dag, self.pricer.roots, self.target.threads);
         let tiles = |host: FuncId| match (roots.get(&host), best.state.shape((host, 0))) {
             (Some(region), Some(shape)) if dag.funcs[host].is_pure => {
@@ -258,6 +243,16 @@ impl<'q> Search<'q> {
             }
             tried.push(self.changed(best, state, &funcs));
         }
+        tried
+    }
+
+    /// Takes the best place of a Func, each tried with the best numbers of the loops around it.
+    fn place(&mut self, best: &mut Candidate, func: FuncId) {
+        if self.is_over() || best.state.is_inlined(func) && best.state.readers(self.pricer.dag, func).is_empty() {
+            return;
+        }
+        let dag = self.pricer.dag;
+        let mut tried = self.places(best, func);
         tried.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
         // Sums in registers are good with other orders of the loops around them only.
         let in_registers =

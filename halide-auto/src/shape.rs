@@ -1,9 +1,11 @@
-//! The first choice of a definition's loops, from which a search goes on.
+//! The first choices, from which a search goes on.
 
-use crate::dag::{Dag, extent};
-use crate::state::Shape;
+use crate::dag::{Box as Spans, Dag, extent};
+use crate::state::{Choice, Place, Shape, State};
 use halide_core::ids::FuncId;
 use halide_ir::target::Target;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The least iterations for which a loop is vectorized.
 const FEW: i64 = 4;
@@ -24,6 +26,25 @@ impl Shape {
             tile: vec![0; vars.len()],
             regs: vec![1; vars.len()],
             fixed: 0,
+            is_shared: true,
         }
+    }
+}
+
+impl State {
+    /// Every Func at the root, with its first loops, but for those that are substituted.
+    pub(crate) fn first(
+        dag: &Dag<'_>,
+        roots: &BTreeMap<FuncId, Spans>,
+        is_inlined: &dyn Fn(FuncId) -> bool,
+        target: &Target,
+    ) -> State {
+        let choice = |id: FuncId| {
+            let region = roots.get(&id).cloned().unwrap_or_else(|| dag.funcs[id].assumed.clone());
+            let shape = |stage| Shape::first(dag, (id, stage), &region, target);
+            let shapes = (0..dag.funcs[id].stages.len()).map(shape).collect();
+            Rc::new(Choice { place: if is_inlined(id) { Place::Inline } else { Place::Root }, shapes })
+        };
+        State { choices: dag.pipeline.funcs.ids().map(choice).collect() }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Shape {
     pub(crate) regs: Vec<i64>,
     /// The variables, a bit each, whose number of values is a multiple of what is written out, at all sizes.
     pub(crate) fixed: u32,
+    /// True if threads may share the outermost loop.
+    pub(crate) is_shared: bool,
 }
 
 /// A loop that is neither a vector nor written out.

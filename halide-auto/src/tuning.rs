@@ -169,6 +169,12 @@ pub(crate) const MOST_COPIES: usize = 2;
 /// The least part of the whole time that a Func takes for it to be copied.
 pub(crate) const LEAST_SHARE: f64 = 0.05;
 
+// advise
+
+/// The steps of one kind that concern one Func, of which the best one is shown that the compiler takes. Unit: steps.
+/// Reason: asking the compiler takes as long as lowering; most are legal.
+pub(crate) const FEW_STEPS: usize = 3;
+
 // tune
 
 /// The candidates that others are made of. Unit: schedules.

@@ -2,13 +2,16 @@
 
 use crate::error::Error;
 use crate::pipeline::Pipeline;
-pub use halide_auto::{Auto, AutoOptions, EstimateError, Estimates, Group};
-use halide_auto::{AutoError, CodeFacts, auto_schedule};
+pub use halide_auto::{
+    Advice, Approximation, Auto, AutoOptions, Change, EstimateError, Estimates, Group, Part, Priced,
+};
+use halide_auto::{AutoError, CodeFacts, Priceable, auto_schedule};
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
 #[cfg(feature = "cpu")]
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::Plan;
+use halide_sched::schedule::Schedule;
 
 impl Pipeline {
     /// Chooses a schedule for the sizes that a pipeline will mostly have, without running anything. The schedule is
@@ -68,13 +71,73 @@ impl Pipeline {
     /// As there.
     pub fn auto_schedule_with(&self, target: &Target, sizes: &Estimates, options: &AutoOptions) -> Result<Auto, Error> {
         let machine = Machine::typical(target);
-        auto_schedule(self, target, &machine, sizes, options, &mut |plan| code_facts(plan)).map_err(|error| match error
-        {
-            AutoError::Schedule(errors) => Error::Schedule(errors),
-            AutoError::Lower(errors) => Error::Lower(errors),
-            AutoError::Query(error) => Error::Query(error),
-            error => Error::Auto(error),
-        })
+        auto_schedule(self, target, &machine, sizes, options, &mut |plan| code_facts(plan)).map_err(refused)
+    }
+
+    /// Predicts the time of any schedule for the host, without running anything, by the model that
+    /// [`Pipeline::auto_schedule`] chooses by; the compiler is asked what code it makes of it.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// let (x, y) = vars!(x, y);
+    /// let (mut g, mut f) = (Func::new("g"), Func::new("f"));
+    /// g[(x, y)] = (x * y).sqrt();
+    /// f[(x, y)] = g[(x, y)] + g[(x, y + 1)];
+    /// let pipeline = Pipeline::new([&f])?;
+    /// let sizes = Estimates::new().output("f", [1000, 1000]);
+    /// let by_rows: Schedule = "f: vectorize(x, natural) g: store_root() compute_at(f, y) vectorize(x, natural)".parse()?;
+    /// let (rows, points) = (pipeline.price(&by_rows, &Target::host(), &sizes)?, Schedule::new());
+    /// assert!(rows.predicted_ns < pipeline.price(&points, &Target::host(), &sizes)?.predicted_ns);
+    /// assert!(rows.approximations.is_empty());
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Every mistake in the schedule or the estimates. Pipelines with extern stages, and schedules with kernels.
+    pub fn price(&self, schedule: &Schedule, target: &Target, sizes: &Estimates) -> Result<Priced, Error> {
+        let machine = Machine::typical(target);
+        let question = Priceable { pipeline: self, schedule, target, machine: &machine, sizes };
+        halide_auto::price(&question, &mut |plan| code_facts(plan)).map_err(refused)
+    }
+
+    /// Returns at most `count` single steps from a schedule that are predicted to make it faster, the best one first: a
+    /// Func at another place, other loops of a definition, or a loop that threads share. Each comes with the schedule
+    /// after it. Nothing is run.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// let (x, y) = vars!(x, y);
+    /// let mut f = Func::new("f");
+    /// f[(x, y)] = x * y;
+    /// let pipeline = Pipeline::new([&f])?;
+    /// let sizes = Estimates::new().output("f", [1000, 1000]);
+    /// let advice = pipeline.advise(&Schedule::new(), &Target::host(), &sizes, 3)?;
+    /// assert!(advice[0].changes[0].after.to_string().contains("vectorize"));
+    /// assert!(advice[0].after_ns < advice[0].before_ns);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Pipeline::price`].
+    pub fn advise(
+        &self,
+        schedule: &Schedule,
+        target: &Target,
+        sizes: &Estimates,
+        count: usize,
+    ) -> Result<Vec<Advice>, Error> {
+        let machine = Machine::typical(target);
+        let question = Priceable { pipeline: self, schedule, target, machine: &machine, sizes };
+        halide_auto::advise(&question, count, &mut |plan| code_facts(plan)).map_err(refused)
+    }
+}
+
+fn refused(error: AutoError) -> Error {
+    match error {
+        AutoError::Schedule(errors) => Error::Schedule(errors),
+        AutoError::Lower(errors) => Error::Lower(errors),
+        AutoError::Query(error) => Error::Query(error),
+        error => Error::Auto(error),
     }
 }
 

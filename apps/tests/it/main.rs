@@ -1,5 +1,6 @@
 //! The command line from outside: exit status, what is on stdout and stderr, and what is on disk afterwards.
 
+mod auto;
 mod bad_input;
 #[cfg(feature = "gpu")]
 mod gpu;

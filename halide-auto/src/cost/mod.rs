@@ -4,6 +4,7 @@
 //! iterations need come from the cache behind once for the loop if they stay from one iteration to the next, and once
 //! for each iteration if they do not. Memory that is allocated inside of a loop is the same in each iteration.
 
+mod fixed;
 mod slow;
 #[cfg(test)]
 mod tests;
@@ -195,16 +196,16 @@ impl<'q> Pricer<'q> {
         let (Some(region), Some(shape)) = (self.roots.get(&of.0), state.shape(of)) else { return (1.0, 0.0) };
         let domain = self.dag.domain(of, region);
         let outermost = shape.loops(&domain).first().copied();
-        let Some(outermost) = outermost.filter(|l| self.is_shared(of, l)) else { return (1.0, 0.0) };
+        let Some(outermost) = outermost.filter(|l| self.is_shared(of, shape, l)) else { return (1.0, 0.0) };
         let threads = f64::from(self.threads);
         // The last round of tasks may not keep all of them busy.
         (outermost.trip / (outermost.trip / threads).ceil().max(1.0), 1.0)
     }
 
     /// Returns true if several threads take the iterations of the outermost loop of a definition.
-    pub(crate) fn is_shared(&self, of: (FuncId, usize), outermost: &LoopSpec) -> bool {
+    pub(crate) fn is_shared(&self, of: (FuncId, usize), shape: &Shape, outermost: &LoopSpec) -> bool {
         let var = &self.dag.funcs[of.0].stages[of.1].vars[outermost.var];
-        self.threads > 1 && var.tells_apart && outermost.trip > 1.0
+        shape.is_shared && self.threads > 1 && var.tells_apart && outermost.trip > 1.0
     }
 
     /// The region of a Func in an iteration in the middle of the loops around it, where those outside of all loops are

@@ -1,6 +1,6 @@
 //! Schedules that are chosen, and the texts of mistakes in estimates.
 
-use halide_auto::{Auto, AutoError, AutoOptions, CodeFacts, Estimates};
+use halide_auto::{Auto, AutoError, AutoOptions, CodeFacts, Estimates, Priceable};
 use halide_core::buffer::Region;
 use halide_core::expr::{cast_to, clamp, exp};
 use halide_core::ids::IdVec;
@@ -34,7 +34,18 @@ pub(crate) fn chosen(pipeline: &Pipeline, target: &Target, sizes: &Estimates) ->
     let auto = auto.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(auto.refused, Vec::<String>::new(), "{}", auto.schedule);
     assert!(auto.predicted_ns <= auto.breadth_first_ns, "{}", auto.schedule);
+    reads_back(pipeline, target, sizes, &auto);
     auto
+}
+
+/// The price of a schedule that was chosen is what it was chosen for.
+fn reads_back(pipeline: &Pipeline, target: &Target, sizes: &Estimates, auto: &Auto) {
+    let machine = Machine::typical(target);
+    let question = Priceable { pipeline, schedule: &auto.schedule, target, machine: &machine, sizes };
+    let priced = halide_auto::price(&question, &mut |_| None).unwrap_or_else(|e| panic!("{e}"));
+    let ratio = priced.predicted_ns / auto.predicted_ns;
+    assert!((ratio - 1.0).abs() < 1e-3, "{ratio} {:?} {:?}\n{}", priced.groups, auto.groups, auto.schedule);
+    assert_eq!(priced.approximations, [], "{}", auto.schedule);
 }
 
 /// A filter of two stages behind a boundary condition.

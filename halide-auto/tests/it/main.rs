@@ -5,6 +5,7 @@ mod corners;
 mod num_vec;
 mod patterns;
 mod price;
+mod priced;
 mod properties;
 mod rules;
 mod select;

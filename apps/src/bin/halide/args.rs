@@ -27,6 +27,9 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Time and check every schedule of an app
     Compare(CompareArgs),
+    /// Choose a schedule of an app for a size, predict the time of one, or say which steps would make it faster; runs
+    /// nothing
+    Auto(AutoArgs),
     /// Search for a fast schedule of an app by timing candidates on this machine; Ctrl-C ends it and keeps the best
     Tune(TuneArgs),
     /// Show the sizes and speeds of this machine: what it tells, and typical figures for the rest
@@ -121,6 +124,36 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct AutoArgs {
+    /// The app, by name; `halide list` names them all
+    pub(crate) app: String,
+    /// The image whose size counts; the photograph that comes with halide by default
+    #[arg(value_name = "IN")]
+    pub(crate) file: Option<PathBuf>,
+    /// Predict the time of a schedule instead of choosing one: of the app by name, or a file with one
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["output", "allow", "advise"])]
+    pub(crate) price: Option<String>,
+    /// Say which single steps from a schedule are predicted to make it faster: of the app by name, or a file with one.
+    /// With -o, the schedule after the best step is written
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "allow")]
+    pub(crate) advise: Option<String>,
+    /// The floats that a chosen schedule may make of those that are written; none by default
+    #[arg(long, value_enum)]
+    pub(crate) allow: Option<Allow>,
+    /// Also say the predicted time of each group of Funcs that share loops, and the points that it computes
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Write the schedule to FILE
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct TuneArgs {
     /// The app, by name; `halide list` names them all
     pub(crate) app: String,
@@ -149,7 +182,7 @@ pub(crate) struct TuneArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// The options that `run`, `compare` and `tune` share.
+/// The options that `run`, `compare`, `auto` and `tune` share.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CommonArgs {
     /// The number of threads that parallel loops may use; all cores by default

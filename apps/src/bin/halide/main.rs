@@ -1,6 +1,7 @@
 //! The command line `halide`: runs apps on images, swaps their schedules, times and checks them.
 
 mod args;
+mod auto;
 mod common;
 mod compare;
 #[cfg(feature = "gpu")]
@@ -13,6 +14,7 @@ mod list;
 mod machine;
 mod report;
 mod run;
+mod schedule_file;
 mod tune;
 
 use args::{Cli, Command};
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Command::List { json } => list::list(json),
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Auto(args) => auto::auto(&args),
         Command::Tune(args) => tune::tune(&args),
         Command::Machine(args) => machine::machine(&args),
     };

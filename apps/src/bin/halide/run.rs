@@ -1,6 +1,7 @@
 //! `halide run`: one app, one schedule, one image.
 
 use crate::args::{Allow, Backend, RunArgs};
+use crate::auto;
 use crate::common::{self, Bench, Runner, Timing, mpix_per_s};
 use crate::gpu;
 use crate::html;
@@ -102,24 +103,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 /// A schedule that is chosen for the sizes of a job.
 fn chosen(job: &Job, args: &RunArgs) -> Result<Schedule, Failure> {
     let options = AutoOptions::default().floats(args.allow.map_or(FloatMode::Strict, Allow::floats));
-    let auto = job.auto_schedule(&common::target(&args.common), &options)?;
-    let [ns, at_root] = [auto.predicted_ns, auto.breadth_first_ns].map(|ns| ns / 1e6);
-    let priced = auto.priced;
+    let chosen = job.auto_schedule(&common::target(&args.common), &options)?;
+    let [ns, at_root] = [chosen.predicted_ns, chosen.breadth_first_ns].map(|ns| ns / 1e6);
+    let priced = chosen.priced;
     if args.explain {
-        for group in &auto.groups {
-            let members = group.members.iter().fold(String::new(), |all, name| all + " " + name);
-            eprintln!("note: {:.3} ms for {} <-{members}", group.predicted_ns / 1e6, group.root);
-            for (name, points) in &group.points {
-                eprintln!("note:   {points:.0} points of {name}");
-            }
-        }
+        auto::explained(&chosen.groups).iter().for_each(|line| eprintln!("note: {line}"));
     }
     eprintln!("note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {priced} schedules priced");
     if args.backend == Backend::Gpu {
         eprintln!("note: a schedule that is chosen has no kernels, so it runs on the host");
     }
-    auto.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
-    Ok(auto.schedule)
+    chosen.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
+    Ok(chosen.schedule)
 }
 
 /// The least of the times that compiling it again takes, in ms: without what a process pays once, such as for its

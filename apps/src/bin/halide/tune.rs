@@ -2,6 +2,7 @@
 
 use crate::args::TuneArgs;
 use crate::common;
+use crate::schedule_file;
 use crate::{Failure, say};
 use halide::prelude::*;
 use halide::tune::{Ended, Event, TuneKey, Tuned, Verdict};
@@ -10,9 +11,7 @@ use halide_apps::files;
 use halide_apps::place::Place;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
-use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,7 +25,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<(), Failure> {
         crate::usage_error("with --random or --size there is no image to read");
     }
     let from = (args.from != AUTO).then(|| common::find_schedule(app, &args.from)).transpose()?;
-    let output = args.output.as_deref().map(place).transpose()?;
+    let output = args.output.as_deref().map(schedule_file::place).transpose()?;
     let job = common::job(app, &args.common, args.file.as_deref(), from.as_ref())?;
     let tuning = job.tuner(&common::target(&args.common)).budget(args.time).seed(args.seed);
     let tuning = args.db.iter().fold(tuning, |tuning, path| tuning.database(path));
@@ -61,14 +60,6 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<(), Failure> {
              halide has a mistake; please report it"
         ))),
     }
-}
-
-/// The place of a schedule file, which is tried out before anything is measured.
-fn place(path: &Path) -> Result<Place, Failure> {
-    let failed = |error: &io::Error, path: &Path| Failure(format!("{}: {error}", files::shown(path)));
-    let place = Place::new(path).map_err(|(path, error)| failed(&error, &path))?;
-    place.try_out().map_err(|error| failed(&error, path))?;
-    Ok(place)
 }
 
 /// A flag that Ctrl-C sets.
@@ -124,19 +115,13 @@ struct File {
 impl File {
     /// The comments that a schedule begins with.
     fn header(&self, times: &str) -> String {
-        let TuneKey { pipeline, shapes, target, machine, threads, halide } = &self.key;
-        format!(
-            "# Tuned for {} by halide {halide}, seed {}.\n# pipeline {pipeline}\n# sizes {shapes}\n# target {target}, \
-             threads {threads}, machine {machine}\n# {times}\n",
-            self.app.name, self.seed
-        )
+        let first = format!("Tuned for {} by halide {}, seed {}.", self.app.name, self.key.halide, self.seed);
+        schedule_file::header(&first, &self.key, times)
     }
 
     fn write(&self, schedule: &Schedule, times: &str) -> Result<(), Failure> {
         let Some(place) = &self.place else { return Ok(()) };
-        let text = format!("{}{schedule}\n", self.header(times));
-        let written = place.write(|sink| sink.write_all(text.as_bytes()));
-        written.map_err(|error: io::Error| Failure(format!("{}: {error}", files::shown(place.path()))))
+        schedule_file::write(place, &format!("{}{schedule}\n", self.header(times)))
     }
 }
 

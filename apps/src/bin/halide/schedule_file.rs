@@ -1,0 +1,31 @@
+//! Schedule files that commands write: comments that say for what, and the schedule.
+
+use crate::Failure;
+use halide::tune::TuneKey;
+use halide_apps::files;
+use halide_apps::place::Place;
+use std::io;
+use std::path::Path;
+
+/// The place of a schedule file, which is tried out before any work is done.
+pub(crate) fn place(path: &Path) -> Result<Place, Failure> {
+    let failed = |error: &io::Error, path: &Path| Failure(format!("{}: {error}", files::shown(path)));
+    let place = Place::new(path).map_err(|(path, error)| failed(&error, &path))?;
+    place.try_out().map_err(|error| failed(&error, path))?;
+    Ok(place)
+}
+
+/// The comments that a schedule file begins with: who made it, what it is for, and its times.
+pub(crate) fn header(first: &str, key: &TuneKey, times: &str) -> String {
+    let TuneKey { pipeline, shapes, target, machine, threads, .. } = key;
+    format!(
+        "# {first}\n# pipeline {pipeline}\n# sizes {shapes}\n# target {target}, threads {threads}, machine {machine}\n\
+         # {times}\n"
+    )
+}
+
+/// Writes a schedule file.
+pub(crate) fn write(place: &Place, text: &str) -> Result<(), Failure> {
+    let written = place.write(|sink| sink.write_all(text.as_bytes()));
+    written.map_err(|error: io::Error| Failure(format!("{}: {error}", files::shown(place.path()))))
+}

@@ -1,0 +1,82 @@
+//! `halide auto`: schedules that are chosen and written, prices, and steps to faster schedules.
+
+use crate::Workplace;
+use crate::bad_input::{check, check_usage};
+use halide::prelude::*;
+use serde_json::Value;
+use std::fs;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+#[test]
+fn a_chosen_schedule_is_printed_or_written_and_runs() {
+    let place = Workplace::new();
+    let printed = place.succeed("auto blur --size 640x480 --threads 1 --explain").stdout;
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines[0].starts_with("# Chosen for blur by halide "), "{printed}");
+    assert_eq!(lines[2], "# sizes blur_y[0..640, 0..480] input[0..642, 0..482]");
+    assert!(lines[4].starts_with("# predicted ") && lines[4].ends_with(" with every Func at the root"), "{printed}");
+    assert!(lines[5].contains(" ms for blur_y <- blur_x"), "{printed}");
+    Schedule::parse(&printed, "printed").unwrap();
+    let ran = place.succeed("auto blur --size 640x480 --threads 1 -o a.sched").stdout;
+    assert!(ran.starts_with("blur: predicted ") && ran.ends_with("\nwrote a.sched\n"), "{ran}");
+    let text = fs::read_to_string(place.path("a.sched")).unwrap();
+    let directives = |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    assert_eq!(directives(&text), directives(&printed));
+    let chosen = place.succeed("run blur --size 640x480 --threads 1 --schedule auto --print schedule").stdout;
+    assert_eq!(directives(&text), chosen.trim_end());
+    let checked = json(&place.succeed("run blur --size 640x480 --schedule a.sched --check --json").stdout);
+    assert_eq!(checked["checked"], 0);
+}
+
+#[test]
+fn the_price_of_what_is_chosen_is_what_was_predicted() {
+    let place = Workplace::new();
+    let chosen = json(&place.succeed("auto unsharp --size 640x480 --threads 1 -o a.sched --json").stdout);
+    let priced = json(&place.succeed("auto unsharp --size 640x480 --threads 1 --price a.sched --json").stdout);
+    let ms = |of: &Value| of["predicted_ms"].as_f64().unwrap();
+    assert!((ms(&chosen) / ms(&priced) - 1.0).abs() < 0.01, "{chosen} {priced}");
+    assert_eq!(priced["approximations"], Value::Array(Vec::new()));
+    assert!(ms(&chosen) <= chosen["at_root_ms"].as_f64().unwrap(), "{chosen}");
+    let text = place.succeed("auto blur --size 640x480 --price columns").stdout;
+    assert!(text.starts_with("blur with schedule `columns`, 640x480: predicted "), "{text}");
+    assert!(text.ends_with("\nnote: prefetches are not priced: `blur_y`\n"), "{text}");
+}
+
+#[test]
+fn advice_is_text_and_a_schedule() {
+    let place = Workplace::new();
+    let text = place.succeed("auto blur --size 640x480 --threads 1 --advise root -o better.sched").stdout;
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[1].starts_with("predicted ") && lines[1].ends_with(" times as fast:"), "{text}");
+    assert!(lines[2].starts_with("  - blur_") && lines[3].starts_with("  + blur_"), "{text}");
+    assert_eq!(lines.last(), Some(&"wrote better.sched"));
+    let told = json(&place.succeed("auto blur --size 640x480 --threads 1 --advise root --json").stdout);
+    let best = &told["advice"][0];
+    let [before, after] = ["before_ms", "after_ms"].map(|key| best[key].as_f64().unwrap());
+    assert!(after < before && Some(before) == told["predicted_ms"].as_f64(), "{told}");
+    let checked = json(&place.succeed("run blur --size 640x480 --schedule better.sched --check --json").stdout);
+    assert_eq!(checked["checked"], 0);
+    let priced = json(&place.succeed("auto blur --size 640x480 --threads 1 --price better.sched --json").stdout);
+    assert!((priced["predicted_ms"].as_f64().unwrap() / after - 1.0).abs() < 0.01, "{priced}");
+}
+
+#[test]
+fn mistakes_are_found_before_anything_is_chosen() {
+    let place = Workplace::new();
+    fs::create_dir(place.path("folder")).unwrap();
+    fs::write(place.path("bad.sched"), "blur_x: vectorize(z, 8)").unwrap();
+    check(&place, "auto blr", &["no app `blr`", "did you mean `blur`?"]);
+    check(&place, "auto blur --size 8x8 --price strps", &["no schedule `strps`", "did you mean `strips`?"]);
+    check(&place, "auto blur --size 8x8 --price bad.sched", &["bad.sched:1:9", "`z`"]);
+    check(&place, "auto blur --size 8x8 --advise bad.sched", &["bad.sched:1:9", "`z`"]);
+    check(&place, "auto blur --size 8x8 -o folder", &["folder: "]);
+    check(&place, "auto blur --size 8x8 -o none/a.sched", &["none"]);
+    check(&place, "auto blur --size 0x8", &["width and height must be at least 1"]);
+    check_usage("auto blur --price cpu --advise cpu", "cannot be used with");
+    check_usage("auto blur --price cpu -o a.sched", "cannot be used with");
+    check_usage("auto blur --advise cpu --allow contract", "cannot be used with");
+    check_usage("auto blur in.png --size 8x8", "there is no image to read");
+}
