@@ -1,22 +1,35 @@
-//! Schedules that are chosen: for every pipeline there is one that the compiler takes, and it changes no value.
+//! Schedules that are chosen: for every pipeline there is one that the compiler takes, it changes no value, and its
+//! price is near what it was chosen for. Every other schedule has a price, and the rest of one can be chosen around it.
 
 use crate::case::Case;
 use crate::engines;
 use crate::failure::{Failure, Outcome, failure};
 use halide::buffer::Span;
 use halide::prelude::*;
-use halide_auto::{Auto, AutoError, AutoOptions, Estimates, auto_schedule};
+use halide_auto::{Auto, AutoError, AutoOptions, Estimates, Priceable, auto_schedule};
 use halide_ir::machine::Machine;
 
 /// Chooses a schedule for the pipeline of a case at its sizes, and checks that schedule at these and other sizes.
 pub fn check(case: &Case) -> Result<Outcome, Failure> {
     // Pipelines with extern stages are refused: what reads the results of stages is not.
-    let case = Case { schedule: Schedule::new(), ..case.main_part() };
+    let case = case.main_part();
     let sizes = estimates(&case);
     let machine = Machine::typical(&case.target);
+    let price = |case: &Case, schedule: &Schedule| {
+        let (pipeline, target) = (&case.pipeline, &case.target);
+        let question = Priceable { pipeline, schedule, target, machine: &machine, sizes: &sizes };
+        halide_auto::price(&question, &mut |_| None)
+    };
+    let is_time = |ns: f64| ns.is_finite() && ns >= 0.0;
+    match price(&case, &case.schedule) {
+        Ok(priced) if !is_time(priced.predicted_ns) => return Err(failure("no time", format!("{priced:?}\n{case}"))),
+        _ => {}
+    }
+    around(&case, &machine, &sizes)?;
+    let case = Case { schedule: Schedule::new(), ..case };
     let options = AutoOptions::default();
     let choose = || auto_schedule(&case.pipeline, &case.target, &machine, &sizes, &options, &mut |_| None);
-    let Auto { schedule, refused, .. } = match choose() {
+    let Auto { schedule, refused, predicted_ns, groups, .. } = match choose() {
         Ok(auto) => auto,
         // Such pipelines have no schedule at all, or their inputs no sizes.
         Err(AutoError::Lower(_)) => return Ok(Outcome::Refused("lowering".into())),
@@ -29,12 +42,37 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     if choose().map(|again| again.schedule != schedule).unwrap_or(true) {
         return Err(failure("another schedule", format!("{schedule}\n{case}")));
     }
+    match price(&case, &schedule) {
+        // Tiles around which there is nothing are read back as plain loops, of which another iteration stands for all.
+        Ok(priced) if priced.predicted_ns <= 4.0 * predicted_ns + 1.0 => {}
+        other => {
+            return Err(failure("another price", format!("{other:?}\n{predicted_ns} {groups:?}\n{schedule}\n{case}")));
+        }
+    }
     let chosen = Case { schedule, ..case };
     let outcome = engines::check_lowering(&chosen)?;
     let point = |region: &Region| region.spans().iter().map(|span| Span { extent: 1, ..*span }).collect();
     let small = Case { regions: chosen.regions.iter().map(point).collect(), ..chosen };
     engines::check_lowering(&small)?;
     Ok(outcome)
+}
+
+/// Chooses the rest of a schedule around the directives of a case, and checks that.
+fn around(case: &Case, machine: &Machine, sizes: &Estimates) -> Result<(), Failure> {
+    let options = AutoOptions::default().keep(&case.schedule);
+    let auto = match auto_schedule(&case.pipeline, &case.target, machine, sizes, &options, &mut |_| None) {
+        Ok(auto) => auto,
+        Err(AutoError::Schedule(_) | AutoError::Lower(_) | AutoError::Query(_) | AutoError::Kernel { .. }) => {
+            return Ok(());
+        }
+        Err(error) => return Err(failure("no schedule around directives", format!("{error}\n{case}"))),
+    };
+    if !auto.refused.is_empty() {
+        let text = format!("{}\n{}\n{case}", auto.refused.join("\n"), auto.schedule);
+        return Err(failure("refused around directives", text));
+    }
+    let chosen = Case { schedule: auto.schedule, ..case.clone() };
+    engines::check_lowering(&chosen).map(drop)
 }
 
 fn estimates(case: &Case) -> Estimates {

@@ -4,6 +4,7 @@ use crate::auto::Inspect;
 use crate::dag::Dag;
 use crate::emit;
 use crate::error::AutoError;
+use crate::kept::{Kept, is_about_loops};
 use crate::legal::lowers;
 use crate::moves;
 use crate::price::{Priceable, with_state};
@@ -81,10 +82,10 @@ fn loops(search: &mut Search<'_>, own: &Candidate, func: FuncId) -> Vec<Candidat
         let mut others = moves::shapes(dag, of, &shape, &domain, is_root, most_lanes);
         let first = Shape::first(dag, of, &region, target);
         if shape.vector.is_none() && first.vector.is_some() {
-            others.push(Shape { is_shared: shape.is_shared, ..first });
+            others.push(Shape { shared: shape.shared, ..first });
         }
-        if is_root && !shape.is_shared {
-            others.push(Shape { is_shared: true, ..shape.clone() });
+        if is_root && !shape.shares(0) {
+            others.push(Shape { shared: 1, ..shape.clone() });
         }
         let is_held = |next: &Shape| next.order != shape.order && own.state.has_members(func);
         for next in others.into_iter().filter(|next| !is_held(next)) {
@@ -108,9 +109,9 @@ fn advice(
     step: &Candidate,
 ) -> Option<Advice> {
     let dag = search.pricer.dag;
-    let write = |state: &State| emit::schedule(&search.pricer, state, search.target);
+    let write = |state: &State| emit::schedule(&search.pricer, state, search.target, &Kept::default());
     let (before, mut after) = (write(&own.state), write(&step.state));
-    emit::specialize(&mut after, &search.pricer, &step.state);
+    emit::specialize(&mut after, &search.pricer, &step.state, &Kept::default());
     let funcs = touched(dag, own, step);
     let names: BTreeSet<&str> = funcs.iter().map(|id| plan.pipeline.funcs[*id].name.as_str()).collect();
     let is_touched = |d: &&Directive| names.contains(d.subject.func.as_str());
@@ -149,15 +150,12 @@ fn touched(dag: &Dag<'_>, own: &Candidate, step: &Candidate) -> BTreeSet<FuncId>
 fn stays(schedule: &Schedule, directive: &Directive) -> bool {
     let is_of = |d: &Directive| d.subject == directive.subject && matches!(d.verb, Verb::Rfactor { .. });
     match &directive.verb {
-        Verb::ReorderStorage(_) | Verb::AlignStorage { .. } | Verb::Bound { .. } | Verb::BoundExtent { .. } => true,
-        Verb::AlignBounds { .. } | Verb::AlignExtent { .. } | Verb::Float(_) => true,
-        Verb::SetEstimate { .. } | Verb::SetEstimates(_) => true,
         // Splits of what is computed in parts come before that.
         Verb::Split { .. } | Verb::Fuse { .. } | Verb::Rename { .. } => {
             let at = schedule.directives().iter().position(|d| d == directive);
             let last = schedule.directives().iter().rposition(is_of);
             last.is_some_and(|last| at.is_some_and(|at| at < last))
         }
-        verb => verb.scope() == Scope::Graph,
+        verb => !is_about_loops(verb),
     }
 }

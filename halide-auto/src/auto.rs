@@ -6,9 +6,11 @@ use crate::dag::{Box as Spans, Dag, volume};
 use crate::emit;
 use crate::error::AutoError;
 use crate::estimate::{Complete, Estimates};
-use crate::ground::{Ground, root_only};
+use crate::ground::Ground;
 use crate::group::{Group, groups_of};
+use crate::import::state_of;
 use crate::inline::{inlined, may_inline};
+use crate::kept::{Kept, completed, placed};
 use crate::legal::lowers;
 use crate::mixed::mixed;
 use crate::search::{Candidate, Search};
@@ -46,12 +48,21 @@ pub struct AutoOptions {
     /// The floats that a schedule may make of those that are written. By default each bit of the result is as the
     /// algorithm says.
     pub floats: FloatMode,
+    /// Directives that stay as they are. Funcs that they place or give loops are priced so, with those in whose loops
+    /// they are; all others are scheduled around them.
+    pub keep: Schedule,
 }
 
 impl AutoOptions {
     /// Says what may become of floats.
     pub fn floats(mut self, floats: FloatMode) -> AutoOptions {
         self.floats = floats;
+        self
+    }
+
+    /// Says which directives stay as they are.
+    pub fn keep(mut self, keep: &Schedule) -> AutoOptions {
+        self.keep = keep.clone();
         self
     }
 }
@@ -84,7 +95,7 @@ pub fn auto_schedule(
     }
     let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;
     let chooser = Chooser { pipeline, target, machine, complete: &complete, options };
-    let (mut best, copies) = chooser.answer(&Schedule::new(), inspect)?;
+    let (mut best, copies) = chooser.answer(&options.keep, inspect)?;
     let breadth_first_ns = best.breadth_first_ns;
     let mut copies = copies.into_iter();
     for _ in 0..MOST_COPIES {
@@ -112,29 +123,24 @@ struct Chooser<'q> {
 
 impl Chooser<'_> {
     /// The best schedule that begins with some directives, and other beginnings that may be better.
-    fn answer(&self, begins: &Schedule, inspect: &mut Inspect<'_>) -> Result<(Auto, Vec<Schedule>), AutoError> {
-        let rewritten = match begins.is_empty() {
-            true => self.pipeline.clone(),
-            false => {
-                let mut all = begins.clone();
-                all.append(&root_only(self.pipeline));
-                resolve(self.pipeline, &all, self.target).map_err(AutoError::Schedule)?.pipeline
-            }
-        };
-        let ground = Ground::new(rewritten, self.target, self.complete)?;
+    fn answer(&self, given: &Schedule, inspect: &mut Inspect<'_>) -> Result<(Auto, Vec<Schedule>), AutoError> {
+        let (begins, simple, plan) = self.begun(given)?;
+        let ground = Ground::new(plan.pipeline.clone(), self.target, self.complete)?;
         let dag = ground.dag(self.options.floats != FloatMode::Strict);
         let roots = ground.roots(&dag);
         let inlined = inlined(&ground.pipeline, &points(&dag, &roots));
         let first = State::first(&dag, &roots, &|func| inlined[func], self.target);
         let pricer = Pricer::new(&dag, self.machine, self.target.threads, &roots);
+        let (first, kept) = self.with_kept(first, &plan, &pricer)?;
         let mut search = Search::new(pricer, self.target);
+        search.kept = kept;
         let breadth_first = search.candidate(first);
         let mut best = search.run(breadth_first.clone());
         let is_long = search.is_over();
         let mut refused = Vec::new();
         let mut inspected: Vec<Candidate> = Vec::new();
         for _ in 0..INSPECTIONS {
-            let schedule = self.schedule(&search, &best, begins);
+            let schedule = self.schedule(&search, &best, &begins);
             let Some(slow) = self.slow_stages(&search, &best, &schedule, inspect) else { break };
             inspected.push(best.clone());
             if slow.is_empty() {
@@ -150,31 +156,62 @@ impl Chooser<'_> {
         best = known.into_iter().min_by(|a, b| a.ns().total_cmp(&b.ns())).unwrap_or(best);
         let breadth_first_ns = breadth_first.ns();
         // A search that ended early is not begun again for copies.
-        let copies = if is_long { Vec::new() } else { copies(&dag, &best, begins) };
+        let copies = if is_long { Vec::new() } else { copies(&dag, &best, given, &search.kept) };
         for candidate in [best, breadth_first] {
-            let schedule = self.schedule(&search, &candidate, begins);
+            let schedule = self.schedule(&search, &candidate, &begins);
             match lowers(self.pipeline, &schedule, self.target) {
                 Ok(()) => {
                     let (predicted_ns, groups) = (candidate.ns(), groups_of(&candidate, &mut search.pricer));
                     let priced = search.pricer.priced;
                     return Ok((Auto { schedule, predicted_ns, breadth_first_ns, groups, priced, refused }, copies));
                 }
-                Err(reasons) => refused.extend(reasons),
+                Err(reasons) => refused.push(reasons.to_string()),
             }
         }
-        let (schedule, priced) = (root_only(self.pipeline), search.pricer.priced);
+        // Then what is given may be at fault.
+        lowers(self.pipeline, &simple, self.target)?;
+        let (schedule, priced) = (simple, search.pricer.priced);
         let groups = Vec::new();
         Ok((Auto { schedule, predicted_ns: breadth_first_ns, breadth_first_ns, groups, priced, refused }, Vec::new()))
+    }
+
+    /// Directives that a schedule begins with, a whole schedule that does, and its plan. Funcs that are given no place
+    /// are outside of all loops, or substituted where Funcs that are placed would not be where these are.
+    fn begun(&self, given: &Schedule) -> Result<(Schedule, Schedule, Plan), AutoError> {
+        let plan = |schedule: &Schedule| resolve(self.pipeline, schedule, self.target);
+        let begins = placed(given, self.pipeline);
+        for whole in [true, false].map(|with_pure| completed(&begins, self.pipeline, with_pure)) {
+            if let Ok(plan) = plan(&whole) {
+                return Ok((begins, whole, plan));
+            }
+        }
+        Ok((given.clone(), given.clone(), plan(given).map_err(AutoError::Schedule)?))
+    }
+
+    /// A first state with the Funcs that are kept as they are, and these.
+    fn with_kept(&self, first: State, plan: &Plan, pricer: &Pricer<'_>) -> Result<(State, Kept), AutoError> {
+        if self.options.keep.is_empty() {
+            return Ok((first, Kept::default()));
+        }
+        let read = state_of(plan, pricer, &self.complete.params, self.target)?;
+        let kept = Kept::new(&self.options.keep, self.pipeline, plan, read.loops);
+        let mut state = first;
+        kept.funcs().for_each(|func| state.choices[func] = read.state.choices[func].clone());
+        let is_placed = |func: FuncId| match state.place(func) {
+            Place::At { host, depth, .. } => state.encloses(pricer.dag, func, host, depth),
+            Place::Inline | Place::Root => true,
+        };
+        Ok(if kept.funcs().all(is_placed) { (state, kept) } else { (read.state, kept) })
     }
 
     fn schedule(&self, search: &Search<'_>, candidate: &Candidate, begins: &Schedule) -> Schedule {
         let dag = search.pricer.dag;
         let mut schedule = begins.clone();
-        schedule.append(&emit::schedule(&search.pricer, &candidate.state, self.target));
+        schedule.append(&emit::schedule(&search.pricer, &candidate.state, self.target, &search.kept));
         if self.options.floats != FloatMode::Strict {
-            allow_floats(&mut schedule, dag, self.options.floats, &candidate.state);
+            allow_floats(&mut schedule, dag, self.options.floats, &candidate.state, &search.kept);
         }
-        emit::specialize(&mut schedule, &search.pricer, &candidate.state);
+        emit::specialize(&mut schedule, &search.pricer, &candidate.state, &search.kept);
         schedule
     }
 
@@ -190,7 +227,10 @@ impl Chooser<'_> {
         let facts = inspect(&plan)?;
         let dag = search.pricer.dag;
         let mut slow = Vec::new();
-        for (id, choice) in candidate.state.choices.enumerate().filter(|(_, c)| c.place != Place::Inline) {
+        for (id, choice) in candidate.state.choices.enumerate() {
+            if choice.place == Place::Inline || search.kept.has(id) {
+                continue;
+            }
             for (n, shape) in choice.shapes.iter().enumerate() {
                 let name = emit::innermost_loop(dag, (id, n), shape);
                 let is_vector = shape.vector.is_some();
@@ -212,11 +252,11 @@ fn points(dag: &Dag<'_>, roots: &BTreeMap<FuncId, Spans>) -> BTreeMap<FuncId, f6
 /// Beginnings of schedules in which a Func that several groups read is computed for one of them by itself: a Func
 /// outside of all loops, or one that is substituted, at points about which data decide for some consumers, and at all
 /// points for others. Those come first whose groups take the most time.
-fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule) -> Vec<Schedule> {
+fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule, kept: &Kept) -> Vec<Schedule> {
     let (state, whole) = (&candidate.state, candidate.ns());
     let mixed = mixed(dag, &|func| state.is_inlined(func));
     let mut found: Vec<(f64, Schedule)> = Vec::new();
-    for (func, own) in candidate.groups.enumerate() {
+    for (func, own) in candidate.groups.enumerate().filter(|(func, _)| !kept.has(*func)) {
         let ns = match own {
             Some(ns) => *ns,
             None if state.is_inlined(func) && mixed[func] => {
@@ -258,8 +298,8 @@ fn part(dag: &Dag<'_>, state: &State, func: FuncId) -> Option<Vec<String>> {
 }
 
 /// Lets definitions of floats use them so.
-fn allow_floats(schedule: &mut Schedule, dag: &Dag<'_>, floats: FloatMode, state: &State) {
-    for (id, choice) in state.choices.enumerate() {
+fn allow_floats(schedule: &mut Schedule, dag: &Dag<'_>, floats: FloatMode, state: &State, kept: &Kept) {
+    for (id, choice) in state.choices.enumerate().filter(|(id, _)| !kept.has(*id)) {
         let def = &dag.pipeline.funcs[id];
         if choice.place == Place::Inline || !def.types.iter().any(|ty| ty.is_float()) {
             continue;

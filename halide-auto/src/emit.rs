@@ -2,6 +2,7 @@
 
 use crate::cost::Pricer;
 use crate::dag::{Dag, extent};
+use crate::kept::Kept;
 use crate::state::{Place, Shape, State};
 use crate::tuning::MOST_FIXED;
 use halide_core::ids::FuncId;
@@ -63,11 +64,11 @@ pub(crate) fn innermost_loop(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) 
     }
 }
 
-/// The schedule that a state stands for.
-pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target) -> Schedule {
+/// The schedule that a state stands for, without those that are kept.
+pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target, kept: &Kept) -> Schedule {
     let dag = pricer.dag;
     let mut schedule = Schedule::new();
-    for &id in &dag.pipeline.order {
+    for &id in dag.pipeline.order.iter().filter(|id| !kept.has(**id)) {
         let choice = &state.choices[id];
         let name = dag.pipeline.funcs[id].name.as_str();
         match choice.place {
@@ -75,7 +76,12 @@ pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target) -> S
             Place::Root => drop(schedule.func(name).compute_root()),
             Place::At { host, depth, slides } => {
                 let Some(shape) = state.shape(host) else { continue };
-                let loops = names(dag, host, shape).loops;
+                let loops = match kept.has(host.0) {
+                    true => {
+                        (1..=shape.depth()).map(|depth| kept.name(host, depth).unwrap_or_default().into()).collect()
+                    }
+                    false => names(dag, host, shape).loops,
+                };
                 let of = dag.pipeline.funcs[host.0].name.as_str();
                 let around = depth.checked_sub(1).and_then(|d| loops.get(d)).cloned().unwrap_or_default();
                 let stored = depth.checked_sub(2).and_then(|d| loops.get(d)).cloned();
@@ -162,9 +168,9 @@ fn loops_of(
 
 /// Adds specialisations for outputs that have a few elements in some dimensions, as estimated, where these are written
 /// out: in other runs it is not known that all of them are there.
-pub(crate) fn specialize(schedule: &mut Schedule, pricer: &Pricer<'_>, state: &State) {
+pub(crate) fn specialize(schedule: &mut Schedule, pricer: &Pricer<'_>, state: &State, kept: &Kept) {
     let dag = pricer.dag;
-    for &id in &dag.pipeline.outputs {
+    for &id in dag.pipeline.outputs.iter().filter(|id| !kept.has(**id)) {
         let (Some(region), Place::Root) = (pricer.roots.get(&id), state.place(id)) else { continue };
         let name = dag.pipeline.funcs[id].name.as_str();
         for (n, shape) in state.choices[id].shapes.iter().enumerate() {
@@ -193,9 +199,9 @@ fn default_order(dag: &Dag<'_>, of: (FuncId, usize)) -> Vec<String> {
     reductions.into_iter().chain(pure).map(|v| v.name.clone()).collect()
 }
 
-/// Gives the outermost loop to all threads.
+/// Gives loops to all threads.
 fn share(
-    stage: StageSchedule<'_>,
+    mut stage: StageSchedule<'_>,
     pricer: &Pricer<'_>,
     state: &State,
     of: (FuncId, usize),
@@ -205,12 +211,14 @@ fn share(
     let Some(region) = pricer.roots.get(&of.0) else { return };
     let domain = pricer.dag.domain(of, region);
     let loops = shape.loops(&domain);
-    let (Some(outermost), Some(name)) = (loops.first().filter(|l| pricer.is_shared(of, shape, l)), named.loops.first())
-    else {
-        return;
-    };
-    let chunk = outermost.trip as i64 / (i64::from(pricer.threads()) * TASKS);
-    let is_alone = !state.has_members(of.0) && !outermost.is_tile;
-    let is_vector = named.loops.len() == 1 && shape.vector.is_some();
-    drop(if chunk > 1 && is_alone && !is_vector { stage.parallel_chunks(name, chunk) } else { stage.parallel(name) });
+    for n in pricer.shared(of, shape, &loops) {
+        let name = &named.loops[n];
+        let chunk = loops[n].trip as i64 / (i64::from(pricer.threads()) * TASKS);
+        let is_alone = n == 0 && !state.has_members(of.0) && !loops[n].is_tile;
+        let is_vector = named.loops.len() == 1 && shape.vector.is_some();
+        stage = match chunk > 1 && is_alone && !is_vector {
+            true => stage.parallel_chunks(name, chunk),
+            false => stage.parallel(name),
+        };
+    }
 }

@@ -62,6 +62,7 @@ mod ground;
 mod group;
 mod import;
 mod inline;
+mod kept;
 mod kernel;
 mod lanes;
 mod legal;

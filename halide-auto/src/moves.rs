@@ -41,7 +41,7 @@ pub(crate) fn places(
                 if var.is_some_and(|n| vars[n].dim.is_none() && shape.regs[n] > 1) {
                     continue;
                 }
-                let is_shared = depth == 1 && threads > 1 && state.place(host.0) == Place::Root;
+                let is_shared = threads > 1 && state.place(host.0) == Place::Root && shape.shares(depth - 1);
                 for slides in [false, true] {
                     let place = Place::At { host, depth, slides };
                     if !(slides && (is_shared || is_along)) && place != current {

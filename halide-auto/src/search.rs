@@ -4,6 +4,7 @@
 use crate::cost::{Choices, Pricer};
 use crate::dag::{StageVar, extent, pieces};
 use crate::inline::{may_inline, passed_on};
+use crate::kept::Kept;
 use crate::moves;
 use crate::state::{Choice, Place, Shape, State};
 use crate::tuning::{
@@ -36,6 +37,8 @@ pub(crate) struct Search<'q> {
     /// The Funcs that stay substituted where they are, if there are many: to store what reads them is no worse.
     pub(crate) passed_on: BTreeSet<FuncId>,
     pub(crate) target: &'q Target,
+    /// The Funcs that stay as they are.
+    pub(crate) kept: Kept,
     /// The groups around each Func when its place was chosen last.
     pub(crate) chosen: BTreeMap<FuncId, Choices>,
     /// The number of prices, and that of definitions that were looked at for them, at which the search ends.
@@ -48,7 +51,8 @@ impl<'q> Search<'q> {
         let pipeline = pricer.dag.pipeline;
         let may_inline = pipeline.order.iter().copied().filter(|id| may_inline(pipeline, *id)).collect();
         let passed_on = passed_on(pipeline);
-        Search { pricer, may_inline, passed_on, target, chosen: BTreeMap::new(), most: (0, 0) }
+        let (kept, chosen) = (Kept::default(), BTreeMap::new());
+        Search { pricer, may_inline, passed_on, target, kept, chosen, most: (0, 0) }
     }
 
     pub(crate) fn candidate(&mut self, state: State) -> Candidate {
@@ -62,7 +66,14 @@ impl<'q> Search<'q> {
         let mut state = state;
         let mut affected: BTreeSet<FuncId> =
             funcs.iter().flat_map(|func| [from.state.root(*func), state.root(*func)]).collect();
-        affected.extend(self.repair(&mut state, &affected));
+        let moved = self.repair(&mut state, &affected);
+        if moved.iter().any(|func| self.kept.has(*func)) {
+            return Candidate {
+                state: from.state.clone(),
+                groups: from.groups.iter().map(|_| Some(f64::MAX)).collect(),
+            };
+        }
+        affected.extend(moved);
         for root in &affected {
             self.settle(&mut state, *root);
         }
@@ -103,6 +114,7 @@ impl<'q> Search<'q> {
         let dag = self.pricer.dag;
         let mut members: Vec<FuncId> =
             state.choices.ids().filter(|id| *id != root && state.root(*id) == root).collect();
+        members.retain(|id| !self.kept.has(*id));
         members.sort_by_key(|id| std::cmp::Reverse(dag.rank[*id]));
         // Hosts come before what is in their loops, so that what is needed there is known once their loops are.
         let (mut known, mut larger) = (BTreeMap::new(), BTreeMap::new());
@@ -218,8 +230,10 @@ impl<'q> Search<'q> {
     /// A Func at each other place, and substituted, without other numbers of loops.
     pub(crate) fn places(&mut self, best: &Candidate, func: FuncId) -> Vec<Candidate> {
         let (dag, roots, threads) = (self.pricer.dag, self.pricer.roots, self.target.threads);
+        let kept = self.kept.clone();
+        let is_kept = |func: FuncId| kept.has(func);
         let tiles = |host: FuncId| match (roots.get(&host), best.state.shape((host, 0))) {
-            (Some(region), Some(shape)) if dag.funcs[host].is_pure => {
+            (Some(region), Some(shape)) if dag.funcs[host].is_pure && !is_kept(host) => {
                 moves::tilings(dag, (host, 0), shape, &dag.domain((host, 0), region), !dag.funcs[func].is_pure)
             }
             _ => Vec::new(),
@@ -234,7 +248,9 @@ impl<'q> Search<'q> {
             if self.is_over() {
                 break;
             }
-            if self.runs_once(&state, func) || self.is_crowded(&state, func) {
+            let is_nameless = matches!(state.place(func), Place::At { host, depth, .. }
+                if is_kept(host.0) && kept.name(host, depth).is_none());
+            if is_nameless || self.runs_once(&state, func) || self.is_crowded(&state, func) {
                 continue;
             }
             let mut funcs = vec![func];
@@ -248,7 +264,8 @@ impl<'q> Search<'q> {
 
     /// Takes the best place of a Func, each tried with the best numbers of the loops around it.
     fn place(&mut self, best: &mut Candidate, func: FuncId) {
-        if self.is_over() || best.state.is_inlined(func) && best.state.readers(self.pricer.dag, func).is_empty() {
+        let is_unused = best.state.is_inlined(func) && best.state.readers(self.pricer.dag, func).is_empty();
+        if self.is_over() || self.kept.has(func) || is_unused {
             return;
         }
         let dag = self.pricer.dag;
@@ -310,7 +327,7 @@ impl<'q> Search<'q> {
     /// Changes the loops of a Func's definitions, one number at a time, as long as that gains.
     fn numbers(&mut self, best: &mut Candidate, func: FuncId) {
         let dag = self.pricer.dag;
-        if best.state.is_inlined(func) {
+        if best.state.is_inlined(func) || self.kept.has(func) {
             return;
         }
         for stage in 0..dag.funcs[func].stages.len() {

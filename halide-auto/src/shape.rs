@@ -26,7 +26,7 @@ impl Shape {
             tile: vec![0; vars.len()],
             regs: vec![1; vars.len()],
             fixed: 0,
-            is_shared: true,
+            shared: 1,
         }
     }
 }

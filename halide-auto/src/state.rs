@@ -35,8 +35,8 @@ pub(crate) struct Shape {
     pub(crate) regs: Vec<i64>,
     /// The variables, a bit each, whose number of values is a multiple of what is written out, at all sizes.
     pub(crate) fixed: u32,
-    /// True if threads may share the outermost loop.
-    pub(crate) is_shared: bool,
+    /// The loops, a bit each, the outermost one first, whose iterations threads may share.
+    pub(crate) shared: u32,
 }
 
 /// A loop that is neither a vector nor written out.
@@ -76,6 +76,11 @@ impl Shape {
     pub(crate) fn loop_vars(&self) -> Vec<usize> {
         let tiles = self.order.iter().rev().copied().filter(|var| self.tile[*var] > 0);
         tiles.chain(self.order.iter().rev().copied()).collect()
+    }
+
+    /// Returns true if threads may share a loop that has so many around it.
+    pub(crate) fn shares(&self, around: usize) -> bool {
+        around < 32 && self.shared >> around & 1 == 1
     }
 
     /// The number of loops.

@@ -64,11 +64,16 @@ impl Pipeline {
     /// let exact = pipeline.auto_schedule_with(&Target::host(), &sizes, &options)?;
     /// let fused = pipeline.auto_schedule_with(&Target::host(), &sizes, &fused)?;
     /// assert!(fused.predicted_ns < exact.predicted_ns);
+    ///
+    /// // The rest is scheduled around directives that are given.
+    /// let given: Schedule = "out: split(y, band, row, 16)".parse()?;
+    /// let around = pipeline.auto_schedule_with(&Target::host(), &sizes, &options.keep(&given))?;
+    /// assert!(around.schedule.to_string().contains("out: split(y, band, row, 16)\n"));
     /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As there, and every mistake in directives that are given.
     pub fn auto_schedule_with(&self, target: &Target, sizes: &Estimates, options: &AutoOptions) -> Result<Auto, Error> {
         let machine = Machine::typical(target);
         auto_schedule(self, target, &machine, sizes, options, &mut |plan| code_facts(plan)).map_err(refused)

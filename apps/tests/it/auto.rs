@@ -64,6 +64,18 @@ fn advice_is_text_and_a_schedule() {
 }
 
 #[test]
+fn given_directives_stay() {
+    let place = Workplace::new();
+    fs::write(place.path("rows.sched"), "blur_y: split(y, band, row, 24) vectorize(x, 8)").unwrap();
+    place.succeed("auto blur --size 640x480 --keep rows.sched -o a.sched");
+    let text = fs::read_to_string(place.path("a.sched")).unwrap();
+    assert!(text.contains("\nblur_y: split(y, band, row, 24) vectorize(x, 8)\n"), "{text}");
+    assert!(text.contains("compute_at(blur_y, row)") || text.contains("compute_at(blur_y, band)"), "{text}");
+    let checked = json(&place.succeed("run blur --size 640x480 --schedule a.sched --check --json").stdout);
+    assert_eq!(checked["checked"], 0);
+}
+
+#[test]
 fn mistakes_are_found_before_anything_is_chosen() {
     let place = Workplace::new();
     fs::create_dir(place.path("folder")).unwrap();
@@ -72,10 +84,13 @@ fn mistakes_are_found_before_anything_is_chosen() {
     check(&place, "auto blur --size 8x8 --price strps", &["no schedule `strps`", "did you mean `strips`?"]);
     check(&place, "auto blur --size 8x8 --price bad.sched", &["bad.sched:1:9", "`z`"]);
     check(&place, "auto blur --size 8x8 --advise bad.sched", &["bad.sched:1:9", "`z`"]);
+    check(&place, "auto blur --size 8x8 --keep bad.sched", &["bad.sched:1:9", "`z`"]);
+    check(&place, "auto blur --size 8x8 --keep strps", &["no schedule `strps`", "did you mean `strips`?"]);
     check(&place, "auto blur --size 8x8 -o folder", &["folder: "]);
     check(&place, "auto blur --size 8x8 -o none/a.sched", &["none"]);
     check(&place, "auto blur --size 0x8", &["width and height must be at least 1"]);
     check_usage("auto blur --price cpu --advise cpu", "cannot be used with");
+    check_usage("auto blur --price cpu --keep cpu", "cannot be used with");
     check_usage("auto blur --price cpu -o a.sched", "cannot be used with");
     check_usage("auto blur --advise cpu --allow contract", "cannot be used with");
     check_usage("auto blur in.png --size 8x8", "there is no image to read");

@@ -194,18 +194,24 @@ impl<'q> Pricer<'q> {
     /// The threads that share the work of a definition outside of all loops, and how often they are called together.
     fn at_once(&self, state: &State, of: (FuncId, usize)) -> (f64, f64) {
         let (Some(region), Some(shape)) = (self.roots.get(&of.0), state.shape(of)) else { return (1.0, 0.0) };
-        let domain = self.dag.domain(of, region);
-        let outermost = shape.loops(&domain).first().copied();
-        let Some(outermost) = outermost.filter(|l| self.is_shared(of, shape, l)) else { return (1.0, 0.0) };
-        let threads = f64::from(self.threads);
+        let loops = shape.loops(&self.dag.domain(of, region));
+        let shared: Vec<usize> = self.shared(of, shape, &loops).collect();
+        let Some(innermost) = shared.last() else { return (1.0, 0.0) };
+        let tasks: f64 = shared.iter().map(|n| loops[*n].trip).product();
+        let serial = (0..*innermost).filter(|n| !shared.contains(n));
+        let forks: f64 = serial.map(|n| loops[n].trip.max(1.0)).product();
         // The last round of tasks may not keep all of them busy.
-        (outermost.trip / (outermost.trip / threads).ceil().max(1.0), 1.0)
+        (tasks / (tasks / f64::from(self.threads)).ceil().max(1.0), forks)
     }
 
-    /// Returns true if several threads take the iterations of the outermost loop of a definition.
-    pub(crate) fn is_shared(&self, of: (FuncId, usize), shape: &Shape, outermost: &LoopSpec) -> bool {
-        let var = &self.dag.funcs[of.0].stages[of.1].vars[outermost.var];
-        shape.is_shared && self.threads > 1 && var.tells_apart && outermost.trip > 1.0
+    /// The loops of a definition whose iterations several threads take, outermost first.
+    pub(crate) fn shared(&self, of: (FuncId, usize), shape: &Shape, loops: &[LoopSpec]) -> impl Iterator<Item = usize> {
+        let vars = &self.dag.funcs[of.0].stages[of.1].vars;
+        let is_shared = |n: &usize| {
+            let l = &loops[*n];
+            self.threads > 1 && shape.shares(*n) && vars[l.var].tells_apart && l.trip > 1.0
+        };
+        (0..loops.len()).filter(is_shared).collect::<Vec<usize>>().into_iter()
     }
 
     /// The region of a Func in an iteration in the middle of the loops around it, where those outside of all loops are

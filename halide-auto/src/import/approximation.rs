@@ -27,7 +27,7 @@ pub enum Part {
     Tiles,
     /// Loops over tiles are priced in the order of those over their points.
     TileOrder,
-    /// A parallel loop inside of others is priced as if the outermost one were parallel.
+    /// Parallel loops of a Func that is computed in the loops of another one are priced as serial.
     InnerParallel,
     /// Memory in which the first dimension is not the innermost one is priced as if it were.
     Storage,
@@ -46,7 +46,7 @@ impl fmt::Display for Part {
             Part::InsideUnrolled => "a loop inside of an unrolled one is priced as outside of it",
             Part::Tiles => "the innermost two loops of more over one variable are priced",
             Part::TileOrder => "loops over tiles are priced in the order of those over their points",
-            Part::InnerParallel => "a parallel loop inside of another is priced as if the outermost one were parallel",
+            Part::InnerParallel => "parallel loops inside of those of another Func are priced as serial",
             Part::Storage => "a storage order is priced as that of the dimensions",
             Part::Specialisations => "specialisations are priced as if none held",
             Part::KeptFar => "values that are kept over several loops are priced as kept over the innermost one",

@@ -16,6 +16,8 @@ pub(super) struct Loops {
     pub(super) shape: Shape,
     /// The loops around what is placed at a label.
     pub(super) depths: BTreeMap<LoopLabel, usize>,
+    /// The variables of the loops, outermost first, where loops of a schedule are priced.
+    pub(super) vars: Vec<Option<PlanVar>>,
     /// The loops around the iterations of parallel ones, these included.
     pub(super) parallel: BTreeSet<usize>,
     /// The variable of the innermost loop that is neither a vector nor written out.
@@ -48,7 +50,7 @@ pub(super) fn loops(
         tile: vec![0; vars.len()],
         regs: vec![1; vars.len()],
         fixed: 0,
-        is_shared: false,
+        shared: 0,
     };
     let mut serial: Vec<Serial> = Vec::new();
     // The serial loops around each loop.
@@ -95,8 +97,14 @@ pub(super) fn loops(
     let is_parallel = |n: &usize| serial[*n].is_parallel;
     let parallel: BTreeSet<usize> =
         (0..serial.len()).filter(is_parallel).filter_map(|n| places[n]).map(|at| at + 1).collect();
-    shape.is_shared = !parallel.is_empty();
-    Some(Loops { shape, depths, parallel, innermost })
+    shape.shared = parallel.iter().filter(|depth| **depth <= 32).fold(0, |all, depth| all | 1 << (depth - 1));
+    let mut own = vec![None; shape.depth()];
+    for (s, place) in serial.iter().zip(&places) {
+        if let Some(slot) = place.and_then(|at| own.get_mut(at)) {
+            *slot = s.of;
+        }
+    }
+    Some(Loops { shape, depths, vars: own, parallel, innermost })
 }
 
 /// The loops that are priced: of neighbours over one variable between which nothing is placed, one; at most two over

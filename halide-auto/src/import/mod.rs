@@ -10,6 +10,7 @@ pub use approximation::{Approximation, Part};
 use crate::cost::Pricer;
 use crate::dag::extent;
 use crate::error::AutoError;
+use crate::kept::LoopNames;
 use crate::state::{Choice, Place, State};
 use halide_core::ids::{FuncId, IdVec, ParamId};
 use halide_core::value::Scalar;
@@ -26,6 +27,8 @@ pub(crate) struct Imported {
     pub(crate) approximations: Vec<Approximation>,
     /// The name of each definition's innermost loop, as the compiler speaks of it.
     pub(crate) innermost: Vec<((FuncId, usize), String)>,
+    /// The names of each definition's loops, outermost first.
+    pub(crate) loops: BTreeMap<(FuncId, usize), LoopNames>,
 }
 
 /// Reads the state that a plan stands for, at the sizes of a pricer.
@@ -42,7 +45,7 @@ pub(crate) fn state_of(
     let is_inlined = |func: FuncId| plan.funcs[func].compute == Level::Inline;
     let state = State::first(dag, pricer.roots, &is_inlined, target);
     let (approximations, innermost) = (Vec::new(), Vec::new());
-    let read = Imported { state, approximations, innermost };
+    let read = Imported { state, approximations, innermost, loops: BTreeMap::new() };
     let mut reader = Reader { plan, pricer, params, used: used(plan), read, loops: BTreeMap::new() };
     // Consumers come first, so that loops are known where others are placed in them.
     for &func in plan.pipeline.order.iter().rev().filter(|func| !is_inlined(**func)) {
@@ -103,15 +106,15 @@ impl Reader<'_> {
             let Some(loops) = loops(stage, &subject, &domain, self.params, &is_used, notes) else {
                 return Err(AutoError::Kernel { func: name });
             };
-            let outer = loops.shape.loops(&domain);
-            let around = loops.parallel.first().map_or(0, |depth| depth - 1);
-            if self.pricer.threads() > 1 && outer.iter().take(around).any(|l| l.trip > 1.0) {
+            if self.pricer.threads() > 1 && place != Place::Root && !loops.parallel.is_empty() {
                 notes.push(subject.note(Part::InnerParallel));
             }
             if let Some(var) = loops.innermost {
                 let loop_name = format!("{}.{}", subject.name, stage.vars[var].name);
                 self.read.innermost.push(((func, n), loop_name));
             }
+            let name = |var: &Option<_>| var.map(|var| stage.vars[var].name.clone());
+            self.read.loops.insert((func, n), loops.vars.iter().map(name).collect());
             self.set_shape(func, n, &loops);
             self.loops.insert((func, n), loops);
         }

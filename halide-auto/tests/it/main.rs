@@ -2,6 +2,7 @@
 
 mod chosen;
 mod corners;
+mod keeping;
 mod num_vec;
 mod patterns;
 mod price;

@@ -105,6 +105,13 @@ fn only_what_is_said_to_be_parallel_is() {
     let [serial, parallel, alone] = [(&TARGET, ""), (&TARGET, "parallel(y)"), (&ONE, "parallel(y)")]
         .map(|(target, word)| price(target, &format!("down: vectorize(x, 16) {word}")).predicted_ns);
     assert_eq!(serial, alone);
+    let [inner, both] = ["parallel(x)", "parallel(y) parallel(x)"]
+        .map(|words| price(&TARGET, &format!("down: reorder(y, x) {words}")).predicted_ns);
+    let [rows, fused] = ["reorder(x, y) parallel(x)", "fuse(x, y, t) parallel(t)"]
+        .map(|words| price(&TARGET, &format!("down: {words}")).predicted_ns);
+    // Threads are woken for each row.
+    assert!(rows > inner + 1e6 && both <= inner, "{rows} {inner} {both}");
+    assert!(fused < rows, "{fused} {rows}");
     assert!(parallel < 0.8 * serial, "{parallel} of {serial}");
 }
 
@@ -124,7 +131,7 @@ fn parts_that_are_priced_as_others_are_named() {
             Part::TileOrder,
             "down",
         ),
-        ("down: parallel(x)", Part::InnerParallel, "down"),
+        ("across: compute_at(down, y) parallel(x)", Part::InnerParallel, "across"),
         ("down: specialize(input.extent(0) == 100) vectorize(x, 16)", Part::Specialisations, "down"),
         ("across: compute_root() reorder_storage(y, x)", Part::Storage, "across"),
         ("across: store_root() compute_at(down, x)", Part::KeptFar, "across"),
@@ -136,7 +143,7 @@ fn parts_that_are_priced_as_others_are_named() {
     }
     let text = price(&TARGET, "down: prefetch(input, y, y, 1)").approximations[0].to_string();
     assert_eq!(text, "`down`: prefetches are not priced");
-    assert_eq!(price(&ONE, "down: parallel(x)").approximations, []);
+    assert_eq!(price(&ONE, "across: compute_at(down, y) parallel(x)").approximations, []);
 }
 
 #[test]

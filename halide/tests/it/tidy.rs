@@ -46,6 +46,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "inline",
             "state",
             "shape",
+            "kept",
             "boxes",
             "ground",
             "lanes",

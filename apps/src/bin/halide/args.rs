@@ -137,6 +137,9 @@ pub(crate) struct AutoArgs {
     /// With -o, the schedule after the best step is written
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "allow")]
     pub(crate) advise: Option<String>,
+    /// Directives that stay as they are, around which the rest is chosen: a schedule of the app by name, or a file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["price", "advise"])]
+    pub(crate) keep: Option<String>,
     /// The floats that a chosen schedule may make of those that are written; none by default
     #[arg(long, value_enum)]
     pub(crate) allow: Option<Allow>,

@@ -47,7 +47,9 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// A schedule that is chosen.
     fn choose(&self) -> Result<(), Failure> {
+        let keep = self.args.keep.as_deref().map(|name| common::find_schedule(self.app, name)).transpose()?;
         let options = AutoOptions::default().floats(self.args.allow.map_or(FloatMode::Strict, Allow::floats));
+        let options = options.keep(&keep.unwrap_or_default());
         let chosen = self.job.auto_schedule(&self.target(), &options)?;
         let [ms, at_root] = [chosen.predicted_ns, chosen.breadth_first_ns].map(|ns| ns / 1e6);
         let times = format!("predicted {ms:.3} ms, and {at_root:.3} ms with every Func at the root");
