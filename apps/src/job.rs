@@ -7,6 +7,7 @@ use crate::params;
 use crate::shown;
 use halide::buffer::Span;
 use halide::call::RunStats;
+use halide::machine::Machine;
 use halide::prelude::*;
 use halide::tune::Tuning;
 use image::{ColorType, DynamicImage};
@@ -256,8 +257,13 @@ impl Job {
     ///
     /// # Errors
     /// As of [`Pipeline::price`].
-    pub fn price(&self, schedule: &Schedule, target: &Target) -> Result<halide::auto::Priced, Error> {
-        self.pipeline.price(schedule, target, &self.estimates())
+    pub fn price(
+        &self,
+        machine: &Machine,
+        schedule: &Schedule,
+        target: &Target,
+    ) -> Result<halide::auto::Priced, Error> {
+        self.pipeline.price_on(machine, schedule, target, &self.estimates())
     }
 
     /// Returns at most `count` single steps from a schedule that are predicted to make it faster.
@@ -266,11 +272,12 @@ impl Job {
     /// As of [`Pipeline::advise`].
     pub fn advise(
         &self,
+        machine: &Machine,
         schedule: &Schedule,
         target: &Target,
         count: usize,
     ) -> Result<Vec<halide::auto::Advice>, Error> {
-        self.pipeline.advise(schedule, target, &self.estimates(), count)
+        self.pipeline.advise_on(machine, schedule, target, &self.estimates(), count)
     }
 
     /// Prepares a tuning for the sizes, inputs and parameters of a run: of several, the first, since they do the same.

@@ -2,6 +2,7 @@
 //! `cargo bench -p halide-benches --bench auto -- --help`.
 
 use clap::Parser;
+use halide::machine_file;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
 use halide_apps::app::{APPS, App};
@@ -43,6 +44,9 @@ struct Options {
     /// Also predict the time of every schedule, and tell how accurate that is
     #[arg(long)]
     prices: bool,
+    /// The machine for which times are predicted, a file that `halide machine -o` wrote; a typical one by default
+    #[arg(long, value_name = "FILE")]
+    machine: Option<PathBuf>,
     /// Print the schedules that are chosen
     #[arg(long)]
     show: bool,
@@ -146,11 +150,18 @@ fn bench(name: &str, others: Vec<(Role, String)>, job: &Job, options: &Options) 
     // A chosen schedule may do to floats what others do.
     let contracts = others.iter().any(|(_, schedule)| schedule.reassociates());
     let floats = if contracts { FloatMode::Contract } else { FloatMode::Strict };
+    let read = |path: &PathBuf| {
+        let text = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        machine_file::read(&text).map_err(|e| format!("{}: {e}", path.display()))
+    };
+    let machine = options.machine.as_ref().map(read).transpose()?;
     let mut rows = Vec::new();
     for &threads in &options.threads {
         let target = Target { threads: u32::try_from(threads).unwrap_or(u32::MAX), ..Target::host() };
+        let choice = AutoOptions::default().floats(floats);
+        let choice = machine.iter().fold(choice, |choice, machine| choice.machine(machine));
         let started = Instant::now();
-        let auto = job.pipeline.auto_schedule_with(&target, &job.estimates(), &AutoOptions::default().floats(floats));
+        let auto = job.pipeline.auto_schedule_with(&target, &job.estimates(), &choice);
         let (auto, search) = (auto.map_err(fail)?, started.elapsed());
         let (auto, predicted_ms) = (auto.schedule, auto.predicted_ns / 1e6);
         if options.show {
@@ -184,7 +195,7 @@ fn bench(name: &str, others: Vec<(Role, String)>, job: &Job, options: &Options) 
         same_results(name, &candidates)?;
         let mut points = Vec::new();
         for (c, times) in candidates.iter().zip(&times).filter(|_| options.prices) {
-            let priced = job.price(&c.schedule, &target).map_err(fail)?;
+            let priced = job.price(&choice.machine_for(&target), &c.schedule, &target).map_err(fail)?;
             points.push(Point {
                 pipeline: name.to_string(),
                 schedule: c.role.to_string(),

@@ -25,10 +25,10 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
         Ok(priced) if !is_time(priced.predicted_ns) => return Err(failure("no time", format!("{priced:?}\n{case}"))),
         _ => {}
     }
-    around(&case, &machine, &sizes)?;
+    around(&case, &sizes)?;
     let case = Case { schedule: Schedule::new(), ..case };
     let options = AutoOptions::default();
-    let choose = || auto_schedule(&case.pipeline, &case.target, &machine, &sizes, &options, &mut |_| None);
+    let choose = || auto_schedule(&case.pipeline, &case.target, &sizes, &options, &mut |_| None);
     let Auto { schedule, refused, predicted_ns, groups, .. } = match choose() {
         Ok(auto) => auto,
         // Such pipelines have no schedule at all, or their inputs no sizes.
@@ -58,9 +58,9 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
 }
 
 /// Chooses the rest of a schedule around the directives of a case, and checks that.
-fn around(case: &Case, machine: &Machine, sizes: &Estimates) -> Result<(), Failure> {
+fn around(case: &Case, sizes: &Estimates) -> Result<(), Failure> {
     let options = AutoOptions::default().keep(&case.schedule);
-    let auto = match auto_schedule(&case.pipeline, &case.target, machine, sizes, &options, &mut |_| None) {
+    let auto = match auto_schedule(&case.pipeline, &case.target, sizes, &options, &mut |_| None) {
         Ok(auto) => auto,
         Err(AutoError::Schedule(_) | AutoError::Lower(_) | AutoError::Query(_) | AutoError::Kernel { .. }) => {
             return Ok(());

@@ -51,6 +51,9 @@ pub struct AutoOptions {
     /// Directives that stay as they are. Funcs that they place or give loops are priced so, with those in whose loops
     /// they are; all others are scheduled around them.
     pub keep: Schedule,
+    /// The machine for which times are predicted. By default it is a typical one with the target's vectors, so that
+    /// schedules are the same wherever they are chosen.
+    pub machine: Option<Machine>,
 }
 
 impl AutoOptions {
@@ -64,6 +67,17 @@ impl AutoOptions {
     pub fn keep(mut self, keep: &Schedule) -> AutoOptions {
         self.keep = keep.clone();
         self
+    }
+
+    /// Says for which machine times are predicted.
+    pub fn machine(mut self, machine: &Machine) -> AutoOptions {
+        self.machine = Some(machine.clone());
+        self
+    }
+
+    /// The machine for which times are predicted, where code is for a target.
+    pub fn machine_for(&self, target: &Target) -> Machine {
+        self.machine.clone().unwrap_or_else(|| Machine::typical(target))
     }
 }
 
@@ -85,7 +99,6 @@ pub type Inspect<'i> = dyn FnMut(&Plan) -> Option<CodeFacts> + 'i;
 pub fn auto_schedule(
     pipeline: &Pipeline,
     target: &Target,
-    machine: &Machine,
     sizes: &Estimates,
     options: &AutoOptions,
     inspect: &mut Inspect<'_>,
@@ -94,7 +107,8 @@ pub fn auto_schedule(
         return Err(AutoError::Extern { func: stage.name.clone() });
     }
     let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;
-    let chooser = Chooser { pipeline, target, machine, complete: &complete, options };
+    let machine = options.machine_for(target);
+    let chooser = Chooser { pipeline, target, machine: &machine, complete: &complete, options };
     let (mut best, copies) = chooser.answer(&options.keep, inspect)?;
     let breadth_first_ns = best.breadth_first_ns;
     let mut copies = copies.into_iter();

@@ -1,6 +1,6 @@
 //! Groups of Funcs that share loops, with their predicted times.
 
-use crate::cost::Pricer;
+use crate::cost::{Parts, Pricer};
 use crate::search::Candidate;
 use halide_core::ids::FuncId;
 use std::collections::BTreeMap;
@@ -16,6 +16,8 @@ pub struct Group {
     pub points: BTreeMap<String, f64>,
     /// The predicted time in nanoseconds.
     pub predicted_ns: f64,
+    /// The parts of that time.
+    pub parts: Parts,
 }
 
 /// The groups of a state by the names of their Funcs.
@@ -27,12 +29,14 @@ pub(crate) fn groups_of(candidate: &Candidate, pricer: &mut Pricer<'_>) -> Vec<G
         let is_member = |id: &&FuncId| *id != root && !state.is_inlined(**id) && state.root(**id) == *root;
         let members = dag.pipeline.order.iter().filter(is_member).map(name).collect();
         let mut points: BTreeMap<String, f64> = BTreeMap::new();
+        let mut parts = Parts::default();
         for stage in 0..dag.funcs[*root].stages.len() {
-            let computed = pricer.root_cost(state, (*root, stage)).points;
-            computed.iter().for_each(|(id, count)| *points.entry(name(id)).or_default() += count);
+            let cost = pricer.root_cost(state, (*root, stage));
+            parts.add(&pricer.parts(state, (*root, stage), &cost));
+            cost.points.iter().for_each(|(id, count)| *points.entry(name(id)).or_default() += count);
         }
         let predicted_ns = candidate.groups[*root].unwrap_or(0.0);
-        found.push(Group { root: name(root), members, points, predicted_ns });
+        found.push(Group { root: name(root), members, points, predicted_ns, parts });
     }
     found
 }

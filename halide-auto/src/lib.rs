@@ -80,6 +80,7 @@ mod tuning;
 
 pub use advise::{Advice, Change, advise};
 pub use auto::{Auto, AutoOptions, CodeFacts, Inspect, auto_schedule};
+pub use cost::Parts;
 pub use error::AutoError;
 pub use estimate::{Complete, EstimateError, Estimates};
 pub use group::Group;

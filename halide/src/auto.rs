@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 pub use halide_auto::{
-    Advice, Approximation, Auto, AutoOptions, Change, EstimateError, Estimates, Group, Part, Priced,
+    Advice, Approximation, Auto, AutoOptions, Change, EstimateError, Estimates, Group, Part, Parts, Priced,
 };
 use halide_auto::{AutoError, CodeFacts, Priceable, auto_schedule};
 use halide_ir::machine::Machine;
@@ -75,8 +75,7 @@ impl Pipeline {
     /// # Errors
     /// As there, and every mistake in directives that are given.
     pub fn auto_schedule_with(&self, target: &Target, sizes: &Estimates, options: &AutoOptions) -> Result<Auto, Error> {
-        let machine = Machine::typical(target);
-        auto_schedule(self, target, &machine, sizes, options, &mut |plan| code_facts(plan)).map_err(refused)
+        auto_schedule(self, target, sizes, options, &mut |plan| code_facts(plan)).map_err(refused)
     }
 
     /// Predicts the time of any schedule for the host, without running anything, by the model that
@@ -100,8 +99,21 @@ impl Pipeline {
     /// # Errors
     /// Every mistake in the schedule or the estimates. Pipelines with extern stages, and schedules with kernels.
     pub fn price(&self, schedule: &Schedule, target: &Target, sizes: &Estimates) -> Result<Priced, Error> {
-        let machine = Machine::typical(target);
-        let question = Priceable { pipeline: self, schedule, target, machine: &machine, sizes };
+        self.price_on(&Machine::typical(target), schedule, target, sizes)
+    }
+
+    /// Predicts the time of a schedule as [`Pipeline::price`] does, on a machine of which speeds are known.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn price_on(
+        &self,
+        machine: &Machine,
+        schedule: &Schedule,
+        target: &Target,
+        sizes: &Estimates,
+    ) -> Result<Priced, Error> {
+        let question = Priceable { pipeline: self, schedule, target, machine, sizes };
         halide_auto::price(&question, &mut |plan| code_facts(plan)).map_err(refused)
     }
 
@@ -131,8 +143,22 @@ impl Pipeline {
         sizes: &Estimates,
         count: usize,
     ) -> Result<Vec<Advice>, Error> {
-        let machine = Machine::typical(target);
-        let question = Priceable { pipeline: self, schedule, target, machine: &machine, sizes };
+        self.advise_on(&Machine::typical(target), schedule, target, sizes, count)
+    }
+
+    /// Advises as [`Pipeline::advise`] does, on a machine of which speeds are known.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn advise_on(
+        &self,
+        machine: &Machine,
+        schedule: &Schedule,
+        target: &Target,
+        sizes: &Estimates,
+        count: usize,
+    ) -> Result<Vec<Advice>, Error> {
+        let question = Priceable { pipeline: self, schedule, target, machine, sizes };
         halide_auto::advise(&question, count, &mut |plan| code_facts(plan)).map_err(refused)
     }
 }

@@ -64,6 +64,22 @@ fn advice_is_text_and_a_schedule() {
 }
 
 #[test]
+fn times_are_those_of_the_machine_in_a_file() {
+    let place = Workplace::new();
+    place.succeed("machine -o machine.json");
+    let text = fs::read_to_string(place.path("machine.json")).unwrap();
+    let ghz = text.lines().find(|line| line.contains("\"ghz\"")).unwrap();
+    fs::write(place.path("slow.json"), text.replace(ghz, "  \"ghz\": 0.5,")).unwrap();
+    let ms = |file: &str| {
+        let priced =
+            place.succeed(&format!("auto harris --size 640x480 --threads 1 --price root --machine {file} --json"));
+        json(&priced.stdout)["predicted_ms"].as_f64().unwrap()
+    };
+    assert!(ms("slow.json") > 2.0 * ms("machine.json"));
+    place.succeed("auto blur --size 64x48 --machine slow.json");
+}
+
+#[test]
 fn given_directives_stay() {
     let place = Workplace::new();
     fs::write(place.path("rows.sched"), "blur_y: split(y, band, row, 24) vectorize(x, 8)").unwrap();
@@ -84,6 +100,9 @@ fn mistakes_are_found_before_anything_is_chosen() {
     check(&place, "auto blur --size 8x8 --price strps", &["no schedule `strps`", "did you mean `strips`?"]);
     check(&place, "auto blur --size 8x8 --price bad.sched", &["bad.sched:1:9", "`z`"]);
     check(&place, "auto blur --size 8x8 --advise bad.sched", &["bad.sched:1:9", "`z`"]);
+    fs::write(place.path("torn.json"), "{\n  \"halide_machine\": 1,\n").unwrap();
+    check(&place, "auto blur --size 8x8 --machine torn.json", &["torn.json: line 3", "ends within a value"]);
+    check(&place, "auto blur --size 8x8 --machine none.json", &["none.json: No such file"]);
     check(&place, "auto blur --size 8x8 --keep bad.sched", &["bad.sched:1:9", "`z`"]);
     check(&place, "auto blur --size 8x8 --keep strps", &["no schedule `strps`", "did you mean `strips`?"]);
     check(&place, "auto blur --size 8x8 -o folder", &["folder: "]);

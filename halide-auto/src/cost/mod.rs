@@ -5,17 +5,20 @@
 //! for each iteration if they do not. Memory that is allocated inside of a loop is the same in each iteration.
 
 mod fixed;
+mod parts;
 mod slow;
 #[cfg(test)]
 mod tests;
 mod traffic;
 mod walk;
 
+pub use parts::Parts;
+
 use crate::boxes::{Boxes, needed};
 use crate::dag::{Box, Dag, Source, Work};
 use crate::kernel::Kernel;
 use crate::state::{Choice, LoopSpec, Place, Shape, State};
-use crate::tuning::{FORK_NS, HIDDEN_FAR, HIDDEN_NEAR, NOT_HIDDEN};
+use crate::tuning::{FORK_NS, HIDDEN_FAR, HIDDEN_NEAR};
 use halide_core::ids::FuncId;
 use halide_ir::machine::Machine;
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,19 +179,28 @@ impl<'q> Pricer<'q> {
 
     fn root_stage(&mut self, state: &State, of: (FuncId, usize)) -> f64 {
         let cost = self.root_cost(state, of);
+        self.parts(state, of, &cost).ns()
+    }
+
+    /// The parts of the time of a definition outside of all loops that has a cost.
+    pub(crate) fn parts(&self, state: &State, of: (FuncId, usize), cost: &Cost) -> Parts {
         let (at_once, forks) = self.at_once(state, of);
-        let arithmetic = cost.cycles / self.machine.ghz / at_once;
-        let (mut busy, mut memory) = (arithmetic, 0.0);
+        let mut parts = Parts { instructions_ns: cost.cycles / self.machine.ghz / at_once, ..Parts::default() };
         for (level, moved) in cost.moved.iter().enumerate() {
             let hidden = if level == 0 { HIDDEN_NEAR } else { HIDDEN_FAR };
             match self.machine.caches.get(level + 1) {
                 Some(next) => {
-                    busy += (1.0 - hidden) * moved / (next.bytes_per_cycle * self.machine.ghz * at_once);
+                    let rate = next.bytes_per_cycle * self.machine.ghz * at_once;
+                    parts.caches_ns.push((1.0 - hidden) * moved / rate);
                 }
-                None => memory = moved * self.row_factor(state, of) / self.machine.memory.bandwidth(at_once as u32),
+                None => {
+                    let rate = self.machine.memory.bandwidth(at_once as u32);
+                    parts.memory_ns = moved * self.row_factor(state, of) / rate;
+                }
             }
         }
-        busy.max(memory) + NOT_HIDDEN * busy.min(memory) + forks * FORK_NS
+        parts.tasks_ns = forks * FORK_NS;
+        parts
     }
 
     /// The threads that share the work of a definition outside of all loops, and how often they are called together.

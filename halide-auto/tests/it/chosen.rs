@@ -24,13 +24,12 @@ pub(crate) const TARGET: Target = Target {
 };
 
 fn auto_schedule(pipeline: &Pipeline, sizes: &Estimates) -> Result<Auto, AutoError> {
-    let machine = Machine::typical(&TARGET);
-    halide_auto::auto_schedule(pipeline, &TARGET, &machine, sizes, &AutoOptions::default(), &mut |_| None)
+    halide_auto::auto_schedule(pipeline, &TARGET, sizes, &AutoOptions::default(), &mut |_| None)
 }
 
 pub(crate) fn chosen(pipeline: &Pipeline, target: &Target, sizes: &Estimates) -> Auto {
-    let (machine, options) = (Machine::typical(target), AutoOptions::default());
-    let auto = halide_auto::auto_schedule(pipeline, target, &machine, sizes, &options, &mut |_| None);
+    let options = AutoOptions::default();
+    let auto = halide_auto::auto_schedule(pipeline, target, sizes, &options, &mut |_| None);
     let auto = auto.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(auto.refused, Vec::<String>::new(), "{}", auto.schedule);
     assert!(auto.predicted_ns <= auto.breadth_first_ns, "{}", auto.schedule);
@@ -116,7 +115,7 @@ fn sums_are_added_up_in_registers() {
 #[test]
 fn code_is_looked_at() {
     let sizes = Estimates::new().output("down", [6400, 4800]).input("input", [6400, 4800]);
-    let (machine, options) = (Machine::typical(&TARGET), AutoOptions::default());
+    let options = AutoOptions::default();
     let asked = |slow: &dyn Fn(&Plan) -> bool| {
         let mut times = 0;
         let mut inspect = |plan: &Plan| {
@@ -124,7 +123,7 @@ fn code_is_looked_at() {
             let refused = if slow(plan) { vec!["down.x".to_string(), "across.x".to_string()] } else { Vec::new() };
             Some(CodeFacts { refused })
         };
-        let auto = halide_auto::auto_schedule(&blur(), &TARGET, &machine, &sizes, &options, &mut inspect);
+        let auto = halide_auto::auto_schedule(&blur(), &TARGET, &sizes, &options, &mut inspect);
         (auto.unwrap_or_else(|e| panic!("{e}")), times)
     };
     let (fast, once) = asked(&|_| false);

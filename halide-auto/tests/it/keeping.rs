@@ -4,7 +4,6 @@ use crate::chosen::TARGET;
 use halide_auto::{Auto, AutoError, AutoOptions, Estimates};
 use halide_core::types::U16;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_ir::machine::Machine;
 use halide_ir::target::Target;
 use halide_sched::plan::resolve;
 use halide_sched::schedule::Schedule;
@@ -26,10 +25,10 @@ fn filters() -> Pipeline {
 }
 
 fn keep(text: &str, target: &Target) -> Result<Auto, AutoError> {
-    let (machine, sizes) = (Machine::typical(target), Estimates::new().output("out", [4096, 2048]));
+    let sizes = Estimates::new().output("out", [4096, 2048]);
     let given: Schedule = text.parse().unwrap_or_else(|e| panic!("{e}"));
     let options = AutoOptions::default().keep(&given);
-    halide_auto::auto_schedule(&filters(), target, &machine, &sizes, &options, &mut |_| None)
+    halide_auto::auto_schedule(&filters(), target, &sizes, &options, &mut |_| None)
 }
 
 #[test]

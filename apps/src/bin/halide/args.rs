@@ -140,6 +140,9 @@ pub(crate) struct AutoArgs {
     /// Directives that stay as they are, around which the rest is chosen: a schedule of the app by name, or a file
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["price", "advise"])]
     pub(crate) keep: Option<String>,
+    /// The machine for which times are predicted, a file that `halide machine -o` wrote; a typical one by default
+    #[arg(long, value_name = "FILE")]
+    pub(crate) machine: Option<PathBuf>,
     /// The floats that a chosen schedule may make of those that are written; none by default
     #[arg(long, value_enum)]
     pub(crate) allow: Option<Allow>,

@@ -5,7 +5,8 @@ use crate::args::{Allow, AutoArgs};
 use crate::common;
 use crate::schedule_file;
 use crate::{Failure, say};
-use halide::auto::{Advice, Auto, Group, Priced};
+use halide::auto::{Advice, Auto, Group, Parts, Priced};
+use halide::machine::Machine;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
 use halide_apps::app::App;
@@ -27,8 +28,12 @@ pub(crate) fn auto(args: &AutoArgs) -> Result<(), Failure> {
     let named = args.price.as_deref().or(args.advise.as_deref());
     let schedule = named.map(|name| common::find_schedule(app, name)).transpose()?;
     let output = args.output.as_deref().map(schedule_file::place).transpose()?;
+    let machine = match &args.machine {
+        Some(path) => common::read_machine(path)?,
+        None => Machine::typical(&common::target(&args.common)),
+    };
     let job = common::job(app, &args.common, args.file.as_deref(), schedule.as_ref())?;
-    let asked = Asked { args, app, job: &job, output };
+    let asked = Asked { args, app, job: &job, machine, output };
     match (&schedule, args.advise.is_some()) {
         (None, _) => asked.choose(),
         (Some(schedule), false) => asked.price(schedule),
@@ -41,6 +46,7 @@ struct Asked<'a> {
     args: &'a AutoArgs,
     app: &'static App,
     job: &'a Job,
+    machine: Machine,
     output: Option<Place>,
 }
 
@@ -49,7 +55,7 @@ impl Asked<'_> {
     fn choose(&self) -> Result<(), Failure> {
         let keep = self.args.keep.as_deref().map(|name| common::find_schedule(self.app, name)).transpose()?;
         let options = AutoOptions::default().floats(self.args.allow.map_or(FloatMode::Strict, Allow::floats));
-        let options = options.keep(&keep.unwrap_or_default());
+        let options = options.keep(&keep.unwrap_or_default()).machine(&self.machine);
         let chosen = self.job.auto_schedule(&self.target(), &options)?;
         let [ms, at_root] = [chosen.predicted_ns, chosen.breadth_first_ns].map(|ns| ns / 1e6);
         let times = format!("predicted {ms:.3} ms, and {at_root:.3} ms with every Func at the root");
@@ -67,7 +73,7 @@ impl Asked<'_> {
 
     /// The predicted time of a schedule.
     fn price(&self, schedule: &Schedule) -> Result<(), Failure> {
-        let priced = self.job.price(schedule, &self.target())?;
+        let priced = self.job.price(&self.machine, schedule, &self.target())?;
         if self.args.json {
             return say(self.json(&self.json_of_priced(&priced)));
         }
@@ -80,8 +86,8 @@ impl Asked<'_> {
 
     /// Steps that would make a schedule faster.
     fn advise(&self, schedule: &Schedule) -> Result<(), Failure> {
-        let priced = self.job.price(schedule, &self.target())?;
-        let advice = self.job.advise(schedule, &self.target(), STEPS)?;
+        let priced = self.job.price(&self.machine, schedule, &self.target())?;
+        let advice = self.job.advise(&self.machine, schedule, &self.target(), STEPS)?;
         if let (Some(place), Some(best)) = (&self.output, advice.first()) {
             let times = format!("predicted {:.3} ms, and {:.3} ms before", best.after_ns / 1e6, best.before_ns / 1e6);
             schedule_file::write(place, &self.file("Advised", &best.schedule, &times, &[])?)?;
@@ -176,13 +182,23 @@ pub(crate) fn explained(groups: &[Group]) -> Vec<String> {
     for group in groups {
         let members = group.members.iter().fold(String::new(), |all, name| all + " " + name);
         lines.push(format!("{:.3} ms for {} <-{members}", group.predicted_ns / 1e6, group.root));
+        lines.push(format!("  {}", group.parts));
         lines.extend(group.points.iter().map(|(name, points)| format!("  {points:.0} points of {name}")));
     }
     lines
 }
 
 fn json_of_groups(groups: &[Group]) -> Value {
-    let group = |g: &Group| json!({"root": g.root, "members": g.members, "points": g.points, "predicted_ms": g.predicted_ns / 1e6});
+    let group = |g: &Group| {
+        let Parts { instructions_ns, caches_ns, memory_ns, tasks_ns } = &g.parts;
+        let ms = |ns: &f64| ns / 1e6;
+        let caches: Vec<f64> = caches_ns.iter().map(ms).collect();
+        let parts = json!({
+            "instructions": ms(instructions_ns), "caches": caches, "memory": ms(memory_ns), "tasks": ms(tasks_ns),
+        });
+        let predicted_ms = g.predicted_ns / 1e6;
+        json!({"root": g.root, "members": g.members, "points": g.points, "predicted_ms": predicted_ms, "parts_ms": parts})
+    };
     groups.iter().map(group).collect()
 }
 

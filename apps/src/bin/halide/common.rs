@@ -4,6 +4,8 @@ use crate::Failure;
 use crate::args::{Backend, CommonArgs};
 use crate::gpu::{self, Gpu};
 use halide::Tier;
+use halide::machine::Machine;
+use halide::machine_file;
 use halide::prelude::*;
 use halide::schedule::closest;
 use halide_apps::app::{self, App, Edges, Takes};
@@ -11,6 +13,7 @@ use halide_apps::files;
 use halide_apps::job::{self, Difference, Job, JobError, Shape, Source};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -51,6 +54,13 @@ pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> 
             Err(Failure(format!("app `{}` has no schedule `{name}`, and there is no such file; {hint}", app.name)))
         }
     }
+}
+
+/// The machine in a file.
+pub(crate) fn read_machine(path: &Path) -> Result<Machine, Failure> {
+    let failed = |error: &dyn Display| Failure(format!("{}: {error}", files::shown(path)));
+    let text = read_text(path).map_err(|error| failed(&error))?;
+    machine_file::read(text.as_bytes()).map_err(|error| failed(&error))
 }
 
 /// The most bytes of a schedule file.
