@@ -85,7 +85,7 @@ impl Pipeline {
     /// use halide::prelude::*;
     /// let (x, y) = vars!(x, y);
     /// let (mut g, mut f) = (Func::new("g"), Func::new("f"));
-    /// g[(x, y)] = (x * y).sqrt();
+    /// g[(x, y)] = x * y;
     /// f[(x, y)] = g[(x, y)] + g[(x, y + 1)];
     /// let pipeline = Pipeline::new([&f])?;
     /// let sizes = Estimates::new().output("f", [1000, 1000]);
@@ -129,8 +129,9 @@ impl Pipeline {
     /// let pipeline = Pipeline::new([&f])?;
     /// let sizes = Estimates::new().output("f", [1000, 1000]);
     /// let advice = pipeline.advise(&Schedule::new(), &Target::host(), &sizes, 3)?;
-    /// assert!(advice[0].changes[0].after.to_string().contains("vectorize"));
-    /// assert!(advice[0].after_ns < advice[0].before_ns);
+    /// let best = &advice[0];
+    /// assert!(best.changes[0].func == "f" && best.after_ns < best.before_ns);
+    /// let compiled = pipeline.compile(&best.schedule, &Target::host())?;
     /// # Ok::<(), Error>(())
     /// ```
     ///
