@@ -31,7 +31,7 @@ pub struct Auto {
     pub schedule: Schedule,
     /// Its predicted time in nanoseconds.
     pub predicted_ns: f64,
-    /// The predicted time with every Func at the root.
+    /// The predicted time with every Func at the root that is not kept elsewhere.
     pub breadth_first_ns: f64,
     /// The predicted time of each group: a Func outside of all loops with those that are computed in its loops.
     pub groups: Vec<Group>,

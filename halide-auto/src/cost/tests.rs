@@ -5,7 +5,7 @@ use crate::boxes::of_roots;
 use crate::dag::{Box as Spans, Dag, Known};
 use crate::state::{Choice, Place, Shape, State};
 use halide_core::buffer::Region;
-use halide_core::expr::{Expr, exp};
+use halide_core::expr::{Expr, exp, max};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::types::F32;
 use halide_core::{Func, ImageParam, IntoExpr, Pipeline, Var, boundary, vars};
@@ -88,6 +88,19 @@ fn slow_code_is_that_of_all_in_its_loop() {
         assert!(after[0] > 2.5 * before[0], "{before:?} {after:?}");
         assert_eq!(after[1], before[1]);
     });
+}
+
+#[test]
+fn limits_of_floats_are_dearer_where_both_may_be_nan() {
+    let cycles = |limit: &dyn Fn(Expr, Expr) -> Expr| {
+        let of = pipeline(|input, x, y| {
+            (0..12).fold(input[(x, y)].expr(), |value, _| limit(value, input[(x, y)].expr()) * 2.0f32)
+        });
+        priced(&of, |pricer, state, funcs| pricer.root_cost(&state, (funcs[0], 0)).cycles)
+    };
+    let free = cycles(&|a, b| max(a, b));
+    let known = cycles(&|a, b| max(a, max(b, 0.5f32)));
+    assert!(free > 1.5 * known, "{free} {known}");
 }
 
 #[test]

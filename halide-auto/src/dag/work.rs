@@ -84,6 +84,19 @@ fn is_likely(pipeline: &Pipeline, condition: ExprId) -> bool {
     all.into_iter().any(|e| matches!(pipeline.exprs[e].kind, Kind::Likely(_) | Kind::LikelyIfInnermost(_)))
 }
 
+/// Returns true if a float is no NaN at first sight: a constant, an integer, or what one of these limits.
+fn is_number(pipeline: &Pipeline, e: ExprId) -> bool {
+    let is_plain = |e: ExprId| match &pipeline.exprs[e].kind {
+        Kind::Const(value) => !value.as_f64().is_nan(),
+        Kind::Cast(of) => !pipeline.exprs[*of].ty.is_float(),
+        _ => false,
+    };
+    match &pipeline.exprs[e].kind {
+        Kind::Binary(BinOp::Min | BinOp::Max, a, b) => is_plain(*a) || is_plain(*b),
+        _ => is_plain(e),
+    }
+}
+
 /// Instructions of an operation on a vector.
 fn weight(pipeline: &Pipeline, kind: &Kind, ty: ScalarType, contracts: bool) -> f64 {
     let is_product = |e: &ExprId| matches!(pipeline.exprs[*e].kind, Kind::Binary(BinOp::Mul, ..));
@@ -105,6 +118,12 @@ fn weight(pipeline: &Pipeline, kind: &Kind, ty: ScalarType, contracts: bool) -> 
                 Kind::Const(_) => 5.0,
                 _ => 30.0,
             }
+        }
+        // A NaN loses, which instructions do not do by themselves.
+        Kind::Binary(BinOp::Min | BinOp::Max, a, b)
+            if ty.is_float() && !is_number(pipeline, *a) && !is_number(pipeline, *b) =>
+        {
+            3.0
         }
         Kind::Unary(..) | Kind::Binary(..) | Kind::Select(..) | Kind::Cast(_) => 1.0,
         Kind::SaturatingCast(_) => 2.0,

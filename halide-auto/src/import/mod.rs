@@ -59,12 +59,11 @@ pub(crate) fn state_of(
 
 /// The labels at which anything is placed, by definition.
 fn used(plan: &Plan) -> BTreeSet<(FuncId, usize, LoopLabel)> {
-    let levels = plan.funcs.iter().flat_map(|f| [&f.compute, &f.store]);
-    levels
-        .filter_map(
-            |level| if let Level::At { func, stage, label } = level { Some((*func, *stage, *label)) } else { None },
-        )
-        .collect()
+    let place = |level: &Level| match level {
+        Level::At { func, stage, label } => Some((*func, *stage, *label)),
+        Level::Inline | Level::Root => None,
+    };
+    plan.funcs.iter().flat_map(|f| [&f.compute, &f.store]).filter_map(place).collect()
 }
 
 struct Reader<'r> {
@@ -82,7 +81,7 @@ impl Reader<'_> {
     fn func(&mut self, func: FuncId) -> Result<(), AutoError> {
         let (dag, plan) = (self.pricer.dag, &self.plan.funcs[func]);
         let name = self.plan.pipeline.funcs[func].name.clone();
-        let place = self.place(func, plan, &name);
+        let place = self.place(plan, &name);
         self.read.state.choice_mut(func).place = place;
         if !plan.storage.is_sorted_by_key(|dim| dim.dim) {
             self.read.approximations.push(Approximation { part: Part::Storage, of: name.clone() });
@@ -130,7 +129,7 @@ impl Reader<'_> {
     }
 
     /// The place of a Func.
-    fn place(&mut self, func: FuncId, plan: &FuncPlan, name: &str) -> Place {
+    fn place(&mut self, plan: &FuncPlan, name: &str) -> Place {
         let Level::At { func: host, stage, label } = plan.compute else { return Place::Root };
         let of = (host, stage);
         let Some(loops) = self.loops.get(&of) else { return Place::Root };
@@ -151,7 +150,6 @@ impl Reader<'_> {
         if (stored..depth).filter(|n| is_free(*n)).count() > usize::from(slides) {
             self.read.approximations.push(Approximation { part: Part::KeptFar, of: name.to_string() });
         }
-        debug_assert_ne!(host, func);
         Place::At { host: of, depth, slides }
     }
 }
