@@ -52,7 +52,7 @@ pub fn accuracy(points: &[Point]) -> Option<Accuracy> {
             let (measured, predicted) = (a.measured_ms / b.measured_ms, a.predicted_ms / b.predicted_ms);
             if measured.max(1.0 / measured) > 1.1 {
                 pairs.0 += 1;
-                pairs.1 += usize::from((measured > 1.0) == (predicted > 1.0));
+                pairs.1 += usize::from(measured > 1.0 && predicted > 1.0 || measured < 1.0 && predicted < 1.0);
             }
         }
     }
