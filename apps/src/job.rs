@@ -266,7 +266,7 @@ impl Job {
         self.pipeline.price_on(machine, schedule, target, &self.estimates())
     }
 
-    /// Returns at most `count` single steps from a schedule that are predicted to make it faster.
+    /// Prices a schedule, with at most `count` single steps from it that are predicted to make it faster.
     ///
     /// # Errors
     /// As of [`Pipeline::advise`].
@@ -276,7 +276,7 @@ impl Job {
         schedule: &Schedule,
         target: &Target,
         count: usize,
-    ) -> Result<Vec<halide::auto::Advice>, Error> {
+    ) -> Result<halide::auto::Advised, Error> {
         self.pipeline.advise_on(machine, schedule, target, &self.estimates(), count)
     }
 

@@ -18,7 +18,7 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     let price = |case: &Case, schedule: &Schedule| {
         let (pipeline, target) = (&case.pipeline, &case.target);
         let question = Priceable { pipeline, schedule, target, machine: &machine, sizes: &sizes };
-        halide_auto::price(&question, &mut |_| None)
+        halide_auto::price(&question, &mut |_| Ok(None))
     };
     let is_time = |ns: f64| ns.is_finite() && ns >= 0.0;
     match price(&case, &case.schedule) {
@@ -28,7 +28,7 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     around(&case, &sizes)?;
     let case = Case { schedule: Schedule::new(), ..case };
     let options = AutoOptions::default();
-    let choose = || auto_schedule(&case.pipeline, &case.target, &sizes, &options, &mut |_| None);
+    let choose = || auto_schedule(&case.pipeline, &case.target, &sizes, &options, &mut |_| Ok(None));
     let Auto { schedule, refused, predicted_ns, groups, .. } = match choose() {
         Ok(auto) => auto,
         // Such pipelines have no schedule at all, or their inputs no sizes.
@@ -60,7 +60,7 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
 /// Chooses the rest of a schedule around the directives of a case, and checks that.
 fn around(case: &Case, sizes: &Estimates) -> Result<(), Failure> {
     let options = AutoOptions::default().keep(&case.schedule);
-    let auto = match auto_schedule(&case.pipeline, &case.target, sizes, &options, &mut |_| None) {
+    let auto = match auto_schedule(&case.pipeline, &case.target, sizes, &options, &mut |_| Ok(None)) {
         Ok(auto) => auto,
         Err(AutoError::Schedule(_) | AutoError::Lower(_) | AutoError::Query(_) | AutoError::Kernel { .. }) => {
             return Ok(());

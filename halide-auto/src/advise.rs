@@ -7,7 +7,7 @@ use crate::error::AutoError;
 use crate::kept::{Kept, is_about_loops};
 use crate::legal::lowers;
 use crate::moves;
-use crate::price::{Priceable, with_state};
+use crate::price::{Priceable, Priced, with_state};
 use crate::search::{Candidate, Search};
 use crate::state::{Place, Shape, State};
 use crate::tuning::{FEW_STEPS, LEAST_PART, MOST_ASKED, MOST_PRICED};
@@ -41,31 +41,52 @@ pub struct Change {
     pub after: Schedule,
 }
 
-/// Returns at most `count` single steps from a schedule that make its predicted time less, the best one first: a Func
-/// at another place, other loops of a definition, or a loop that threads share; of each Func the best one of either
-/// kind. Nothing is run. Directives that the model does not know, such as prefetches, stay where no loop changes.
+/// The price of a schedule, with steps to faster ones.
+#[derive(Clone, Debug)]
+pub struct Advised {
+    /// The price of the schedule.
+    pub priced: Priced,
+    /// The steps, the best one first.
+    pub steps: Vec<Advice>,
+}
+
+/// Prices a schedule, and returns at most `count` single steps from it that make its predicted time less, the best one
+/// first: a Func at another place, other loops of a definition, or a loop that threads share; of each Func the best one
+/// of either kind. Nothing is run. Directives that the model does not know, such as prefetches, stay where no loop
+/// changes.
 ///
 /// # Errors
 /// As of [`price`](crate::price()).
-pub fn advise(question: &Priceable<'_>, count: usize, inspect: &mut Inspect<'_>) -> Result<Vec<Advice>, AutoError> {
-    with_state(question, inspect, |plan, search, own| {
-        let own = own.candidate;
+pub fn advise(question: &Priceable<'_>, count: usize, inspect: &mut Inspect<'_>) -> Result<Advised, AutoError> {
+    with_state(question, inspect, |plan, search, own, priced| {
         search.end_after(MOST_PRICED, MOST_ASKED);
-        let enough = own.ns() * (1.0 - LEAST_PART);
-        let mut found: Vec<Vec<Candidate>> = Vec::new();
+        // Steps with the Func and the kind of step that they are of.
+        let mut found: Vec<((FuncId, bool), Candidate)> = Vec::new();
         for &func in plan.pipeline.order.iter().rev() {
-            for mut steps in [search.places(&own, func), loops(search, &own, func)] {
+            let enough = own.ns() - LEAST_PART * search.near_ns(&own, func);
+            let kinds = [(false, search.places(&own, func)), (true, loops(search, &own, func))];
+            for (is_loops, mut steps) in kinds {
                 steps.retain(|step| step.ns() < enough);
                 steps.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
                 steps.truncate(FEW_STEPS);
-                found.push(steps);
+                found.extend(steps.into_iter().map(|step| ((func, is_loops), step)));
             }
         }
-        let legal = |steps: Vec<Candidate>| steps.iter().find_map(|step| advice(question, plan, search, &own, step));
-        let mut all: Vec<Advice> = found.into_iter().filter_map(legal).collect();
-        all.sort_by(|a, b| a.after_ns.total_cmp(&b.after_ns));
-        all.truncate(count);
-        Ok(all)
+        found.sort_by(|a, b| a.1.ns().total_cmp(&b.1.ns()));
+        // The compiler is asked for the best ones only: lowering takes long.
+        let (mut steps, mut told) = (Vec::new(), BTreeSet::new());
+        for (of, step) in &found {
+            if steps.len() == count {
+                break;
+            }
+            if !told.contains(of)
+                && let Some(advice) = advice(question, plan, search, &own, step)
+            {
+                told.insert(*of);
+                steps.push(advice);
+            }
+        }
+        Ok(Advised { priced, steps })
     })
 }
 
@@ -116,10 +137,8 @@ fn advice(
     let names: BTreeSet<&str> = funcs.iter().map(|id| plan.pipeline.funcs[*id].name.as_str()).collect();
     let is_touched = |d: &&Directive| names.contains(d.subject.func.as_str());
     // What the model does not write stays: rewrites of the pipeline, and what is said of a Func without its loops.
-    let is_inlined = |d: &Directive| {
-        let id = plan.pipeline.order.iter().find(|id| plan.pipeline.funcs[**id].name == d.subject.func);
-        d.verb.scope() != Scope::Graph && id.is_some_and(|id| step.state.is_inlined(*id))
-    };
+    let inlined: BTreeSet<&str> = step.state.inlined().map(|id| plan.pipeline.funcs[id].name.as_str()).collect();
+    let is_inlined = |d: &Directive| d.verb.scope() != Scope::Graph && inlined.contains(d.subject.func.as_str());
     let stays = |d: &&Directive| !is_touched(d) || !is_inlined(d) && stays(question.schedule, d);
     let given = question.schedule.directives().iter().filter(stays);
     let mut schedule: Schedule = given.cloned().collect::<Vec<Directive>>().into();

@@ -6,7 +6,7 @@ use crate::dag::{Box as Spans, Dag, volume};
 use crate::emit;
 use crate::error::AutoError;
 use crate::estimate::{Complete, Estimates};
-use crate::ground::Ground;
+use crate::ground::{Ground, root_only};
 use crate::group::{Group, groups_of};
 use crate::import::state_of;
 use crate::inline::{inlined, may_inline};
@@ -23,6 +23,7 @@ use halide_ir::target::Target;
 use halide_sched::plan::{Plan, resolve};
 use halide_sched::schedule::{FloatMode, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// A schedule that was chosen.
 #[derive(Clone, Debug)]
@@ -88,8 +89,9 @@ pub struct CodeFacts {
     pub refused: Vec<String>,
 }
 
-/// A compiler that is asked for facts about code, and runs none.
-pub type Inspect<'i> = dyn FnMut(&Plan) -> Option<CodeFacts> + 'i;
+/// A compiler that is asked for facts about code, and runs none; nothing, if there is none to ask. What it does not
+/// compile is its error.
+pub type Inspect<'i> = dyn FnMut(&Plan) -> Result<Option<CodeFacts>, AutoError> + 'i;
 
 /// Chooses a schedule for sizes, without running anything. `inspect` tells what the compiler makes of a schedule; a
 /// search goes on where that is slow code. Equal questions, with equal answers of `inspect`, have equal answers.
@@ -138,16 +140,23 @@ struct Chooser<'q> {
 impl Chooser<'_> {
     /// The best schedule that begins with some directives, and other beginnings that may be better.
     fn answer(&self, given: &Schedule, inspect: &mut Inspect<'_>) -> Result<(Auto, Vec<Schedule>), AutoError> {
-        let (begins, simple, plan) = self.begun(given)?;
-        let ground = Ground::new(plan.pipeline.clone(), self.target, self.complete)?;
+        let (begins, simple, plan) = match given.is_empty() {
+            true => (Schedule::new(), root_only(self.pipeline), None),
+            false => self.begun(given).map(|(begins, simple, plan)| (begins, simple, Some(plan)))?,
+        };
+        let rewritten = plan.as_ref().map_or(self.pipeline, |plan| &plan.pipeline).clone();
+        let ground = Ground::new(rewritten, self.target, self.complete)?;
         let dag = ground.dag(self.options.floats != FloatMode::Strict);
         let roots = ground.roots(&dag);
         let inlined = inlined(&ground.pipeline, &points(&dag, &roots));
         let first = State::first(&dag, &roots, &|func| inlined[func], self.target);
         let pricer = Pricer::new(&dag, self.machine, self.target.threads, &roots);
-        let (first, kept) = self.with_kept(first, &plan, &pricer)?;
+        let (first, kept) = match &plan {
+            Some(plan) => self.with_kept(first, plan, &pricer)?,
+            None => (first, Kept::default()),
+        };
         let mut search = Search::new(pricer, self.target);
-        search.kept = kept;
+        search.kept = Rc::new(kept);
         let breadth_first = search.candidate(first);
         let mut best = search.run(breadth_first.clone());
         let is_long = search.is_over();
@@ -155,7 +164,16 @@ impl Chooser<'_> {
         let mut inspected: Vec<Candidate> = Vec::new();
         for _ in 0..INSPECTIONS {
             let schedule = self.schedule(&search, &best, &begins);
-            let Some(slow) = self.slow_stages(&search, &best, &schedule, inspect) else { break };
+            let slow = match self.slow_stages(&search, &best, &schedule, inspect) {
+                Ok(Some(slow)) => slow,
+                Ok(None) => break,
+                // What compiled before is taken.
+                Err(reasons) => {
+                    refused.push(reasons.to_string());
+                    best = inspected.last().unwrap_or(&breadth_first).clone();
+                    break;
+                }
+            };
             inspected.push(best.clone());
             if slow.is_empty() {
                 break;
@@ -173,7 +191,11 @@ impl Chooser<'_> {
         let copies = if is_long { Vec::new() } else { copies(&dag, &best, given, &search.kept) };
         for candidate in [best, breadth_first] {
             let schedule = self.schedule(&search, &candidate, &begins);
-            match lowers(self.pipeline, &schedule, self.target) {
+            let compiles = match refused.is_empty() {
+                true => lowers(self.pipeline, &schedule, self.target),
+                false => self.compiles(&schedule, inspect),
+            };
+            match compiles {
                 Ok(()) => {
                     let (predicted_ns, groups) = (candidate.ns(), groups_of(&candidate, &mut search.pricer));
                     let priced = search.pricer.priced;
@@ -183,7 +205,7 @@ impl Chooser<'_> {
             }
         }
         // Then what is given may be at fault.
-        lowers(self.pipeline, &simple, self.target)?;
+        self.compiles(&simple, inspect)?;
         let (schedule, priced) = (simple, search.pricer.priced);
         let groups = Vec::new();
         Ok((Auto { schedule, predicted_ns: breadth_first_ns, breadth_first_ns, groups, priced, refused }, Vec::new()))
@@ -229,6 +251,13 @@ impl Chooser<'_> {
         schedule
     }
 
+    /// Asks the compiler for a schedule that others were refused beside.
+    fn compiles(&self, schedule: &Schedule, inspect: &mut Inspect<'_>) -> Result<(), AutoError> {
+        lowers(self.pipeline, schedule, self.target)?;
+        let plan = resolve(self.pipeline, schedule, self.target).map_err(AutoError::Schedule)?;
+        inspect(&plan).map(drop)
+    }
+
     /// The definitions whose innermost loops have no code with vectors; `None` if nobody tells.
     fn slow_stages(
         &self,
@@ -236,9 +265,9 @@ impl Chooser<'_> {
         candidate: &Candidate,
         schedule: &Schedule,
         inspect: &mut Inspect<'_>,
-    ) -> Option<Vec<(FuncId, usize)>> {
-        let plan = resolve(self.pipeline, schedule, self.target).ok()?;
-        let facts = inspect(&plan)?;
+    ) -> Result<Option<Vec<(FuncId, usize)>>, AutoError> {
+        let plan = resolve(self.pipeline, schedule, self.target).map_err(AutoError::Schedule)?;
+        let Some(facts) = inspect(&plan)? else { return Ok(None) };
         let dag = search.pricer.dag;
         let mut slow = Vec::new();
         for (id, choice) in candidate.state.choices.enumerate() {
@@ -251,7 +280,7 @@ impl Chooser<'_> {
                 slow.extend(Some((id, n)).filter(|_| is_vector && facts.refused.contains(&name)));
             }
         }
-        Some(slow)
+        Ok(Some(slow))
     }
 }
 

@@ -26,6 +26,11 @@ pub enum AutoError {
         /// A Func that they compute.
         func: String,
     },
+    /// Code that the compiler does not make.
+    Code {
+        /// The reason.
+        reason: String,
+    },
     /// Sizes of inputs that do not follow from those of outputs.
     Query(QueryError),
 }
@@ -48,6 +53,7 @@ impl fmt::Display for AutoError {
                 "`{func}` is computed by kernels, and prices are of loops of the host; price a schedule without \
                  `gpu_blocks`, `gpu_threads` and `gpu_single_thread`"
             ),
+            AutoError::Code { reason } => f.write_str(reason),
             AutoError::Query(error) => error.fmt(f),
         }
     }

@@ -78,7 +78,7 @@ pub mod tss;
 pub mod tune;
 mod tuning;
 
-pub use advise::{Advice, Change, advise};
+pub use advise::{Advice, Advised, Change, advise};
 pub use auto::{Auto, AutoOptions, CodeFacts, Inspect, auto_schedule};
 pub use cost::Parts;
 pub use error::AutoError;

@@ -47,30 +47,17 @@ pub struct Priceable<'q> {
 /// chooses by. `inspect` tells what the compiler makes of it.
 ///
 /// # Errors
-/// Estimates and schedules with mistakes, schedules with kernels, and pipelines with extern stages.
+/// Estimates and schedules with mistakes, schedules with kernels, what the compiler refuses, and pipelines with extern
+/// stages.
 pub fn price(question: &Priceable<'_>, inspect: &mut Inspect<'_>) -> Result<Priced, AutoError> {
-    with_state(question, inspect, |_, search, own| {
-        Ok(Priced {
-            predicted_ns: own.candidate.ns(),
-            groups: groups_of(&own.candidate, &mut search.pricer),
-            approximations: own.approximations,
-            slow: own.slow,
-        })
-    })
+    with_state(question, inspect, |_, _, _, priced| Ok(priced))
 }
 
-/// A schedule as a state.
-pub(crate) struct Own {
-    pub(crate) candidate: Candidate,
-    pub(crate) approximations: Vec<Approximation>,
-    pub(crate) slow: Vec<String>,
-}
-
-/// Calls `f` with the plan of a schedule, a search among the states of its pipeline, and its own state.
+/// Calls `f` with the plan of a schedule, a search among the states of its pipeline, its own state, and its price.
 pub(crate) fn with_state<R>(
     question: &Priceable<'_>,
     inspect: &mut Inspect<'_>,
-    f: impl FnOnce(&Plan, &mut Search<'_>, Own) -> Result<R, AutoError>,
+    f: impl FnOnce(&Plan, &mut Search<'_>, Candidate, Priced) -> Result<R, AutoError>,
 ) -> Result<R, AutoError> {
     let Priceable { pipeline, schedule, target, machine, sizes } = question;
     if let Some(stage) = pipeline.externs.first() {
@@ -85,12 +72,14 @@ pub(crate) fn with_state<R>(
     let pricer = Pricer::new(&dag, machine, target.threads, &roots);
     let read = state_of(&plan, &pricer, &complete.params, target)?;
     let mut search = Search::new(pricer, target);
-    let refused = inspect(&plan).map(|facts| facts.refused).unwrap_or_default();
+    let refused = inspect(&plan)?.map(|facts| facts.refused).unwrap_or_default();
     // Loops without vectors are slow as they are.
     let has_vectors = |of| read.state.shape(of).is_some_and(|shape| shape.vector.is_some());
     let slow = read.innermost.iter().filter(|(of, name)| has_vectors(*of) && refused.contains(name));
     let (stages, slow) = slow.cloned().unzip();
     search.pricer.note_slow(&read.state, &read.state, stages);
     let candidate = search.candidate(read.state);
-    f(&plan, &mut search, Own { candidate, approximations: read.approximations, slow })
+    let groups = groups_of(&candidate, &mut search.pricer);
+    let priced = Priced { predicted_ns: candidate.ns(), groups, approximations: read.approximations, slow };
+    f(&plan, &mut search, candidate, priced)
 }

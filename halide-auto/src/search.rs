@@ -38,7 +38,7 @@ pub(crate) struct Search<'q> {
     pub(crate) passed_on: BTreeSet<FuncId>,
     pub(crate) target: &'q Target,
     /// The Funcs that stay as they are.
-    pub(crate) kept: Kept,
+    pub(crate) kept: Rc<Kept>,
     /// The groups around each Func when its place was chosen last.
     pub(crate) chosen: BTreeMap<FuncId, Choices>,
     /// The number of prices, and that of definitions that were looked at for them, at which the search ends.
@@ -51,7 +51,7 @@ impl<'q> Search<'q> {
         let pipeline = pricer.dag.pipeline;
         let may_inline = pipeline.order.iter().copied().filter(|id| may_inline(pipeline, *id)).collect();
         let passed_on = passed_on(pipeline);
-        let (kept, chosen) = (Kept::default(), BTreeMap::new());
+        let (kept, chosen) = (Rc::default(), BTreeMap::new());
         Search { pricer, may_inline, passed_on, target, kept, chosen, most: (0, 0) }
     }
 
@@ -207,7 +207,7 @@ impl<'q> Search<'q> {
 
     /// The predicted time that gains are measured by: the whole one, or, of so many Funcs that none takes much of it,
     /// that of the groups of a Func and of all that reads it.
-    fn near_ns(&self, candidate: &Candidate, func: FuncId) -> f64 {
+    pub(crate) fn near_ns(&self, candidate: &Candidate, func: FuncId) -> f64 {
         let state = &candidate.state;
         if state.choices.len() <= FEW_FUNCS {
             return candidate.ns();

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 pub use halide_auto::{
-    Advice, Approximation, Auto, AutoOptions, Change, EstimateError, Estimates, Group, Part, Parts, Priced,
+    Advice, Advised, Approximation, Auto, AutoOptions, Change, EstimateError, Estimates, Group, Part, Parts, Priced,
 };
 use halide_auto::{AutoError, CodeFacts, Priceable, auto_schedule};
 use halide_ir::machine::Machine;
@@ -73,7 +73,8 @@ impl Pipeline {
     /// ```
     ///
     /// # Errors
-    /// As there, and every mistake in directives that are given.
+    /// Every mistake in the estimates and in directives that are given; an algorithm that no schedule can lower.
+    /// Pipelines with extern stages are refused.
     pub fn auto_schedule_with(&self, target: &Target, sizes: &Estimates, options: &AutoOptions) -> Result<Auto, Error> {
         auto_schedule(self, target, sizes, options, &mut |plan| code_facts(plan)).map_err(refused)
     }
@@ -97,7 +98,8 @@ impl Pipeline {
     /// ```
     ///
     /// # Errors
-    /// Every mistake in the schedule or the estimates. Pipelines with extern stages, and schedules with kernels.
+    /// Every mistake in the schedule or the estimates, and what the compiler refuses. Pipelines with extern stages, and
+    /// schedules with kernels.
     pub fn price(&self, schedule: &Schedule, target: &Target, sizes: &Estimates) -> Result<Priced, Error> {
         self.price_on(&Machine::typical(target), schedule, target, sizes)
     }
@@ -105,7 +107,7 @@ impl Pipeline {
     /// Predicts the time of a schedule as [`Pipeline::price`] does, on a machine of which speeds are known.
     ///
     /// # Errors
-    /// As there.
+    /// The same as of [`Pipeline::price`].
     pub fn price_on(
         &self,
         machine: &Machine,
@@ -117,9 +119,9 @@ impl Pipeline {
         halide_auto::price(&question, &mut |plan| code_facts(plan)).map_err(refused)
     }
 
-    /// Returns at most `count` single steps from a schedule that are predicted to make it faster, the best one first: a
-    /// Func at another place, other loops of a definition, or a loop that threads share. Each comes with the schedule
-    /// after it. Nothing is run.
+    /// Prices a schedule, with at most `count` single steps from it that are predicted to make it faster, the best
+    /// first: a Func at another place, other loops of a definition, or a loop that threads share. Each comes with the
+    /// schedule after it. Nothing is run.
     ///
     /// ```
     /// use halide::prelude::*;
@@ -128,8 +130,8 @@ impl Pipeline {
     /// f[(x, y)] = x * y;
     /// let pipeline = Pipeline::new([&f])?;
     /// let sizes = Estimates::new().output("f", [1000, 1000]);
-    /// let advice = pipeline.advise(&Schedule::new(), &Target::host(), &sizes, 3)?;
-    /// let best = &advice[0];
+    /// let advised = pipeline.advise(&Schedule::new(), &Target::host(), &sizes, 3)?;
+    /// let best = &advised.steps[0];
     /// assert!(best.changes[0].func == "f" && best.after_ns < best.before_ns);
     /// let compiled = pipeline.compile(&best.schedule, &Target::host())?;
     /// # Ok::<(), Error>(())
@@ -143,14 +145,14 @@ impl Pipeline {
         target: &Target,
         sizes: &Estimates,
         count: usize,
-    ) -> Result<Vec<Advice>, Error> {
+    ) -> Result<Advised, Error> {
         self.advise_on(&Machine::typical(target), schedule, target, sizes, count)
     }
 
     /// Advises as [`Pipeline::advise`] does, on a machine of which speeds are known.
     ///
     /// # Errors
-    /// As there.
+    /// The same as of [`Pipeline::price`].
     pub fn advise_on(
         &self,
         machine: &Machine,
@@ -158,7 +160,7 @@ impl Pipeline {
         target: &Target,
         sizes: &Estimates,
         count: usize,
-    ) -> Result<Vec<Advice>, Error> {
+    ) -> Result<Advised, Error> {
         let question = Priceable { pipeline: self, schedule, target, machine, sizes };
         halide_auto::advise(&question, count, &mut |plan| code_facts(plan)).map_err(refused)
     }
@@ -175,14 +177,15 @@ fn refused(error: AutoError) -> Error {
 
 /// Facts about the code that is made of a plan.
 #[cfg(feature = "cpu")]
-fn code_facts(plan: &Plan) -> Option<CodeFacts> {
-    let lowered = lower(plan, &LowerOptions::default()).ok()?;
-    let code = halide_cpu::compile(&lowered.program, &halide_cpu::CpuOptions::for_target(&plan.target)).ok()?;
-    Some(CodeFacts { refused: code.refusals().iter().map(|(name, _)| name.clone()).collect() })
+fn code_facts(plan: &Plan) -> Result<Option<CodeFacts>, AutoError> {
+    let lowered = lower(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
+    let code = halide_cpu::compile(&lowered.program, &halide_cpu::CpuOptions::for_target(&plan.target));
+    let code = code.map_err(|error| AutoError::Code { reason: error.to_string() })?;
+    Ok(Some(CodeFacts { refused: code.refusals().iter().map(|(name, _)| name.clone()).collect() }))
 }
 
 /// Facts that nobody tells.
 #[cfg(not(feature = "cpu"))]
-fn code_facts(_: &Plan) -> Option<CodeFacts> {
-    None
+fn code_facts(_: &Plan) -> Result<Option<CodeFacts>, AutoError> {
+    Ok(None)
 }

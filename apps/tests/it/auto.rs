@@ -2,8 +2,12 @@
 
 use crate::Workplace;
 use crate::bad_input::{check, check_usage};
+use halide::machine::Machine;
 use halide::prelude::*;
+use halide_apps::app::APPS;
+use halide_apps::job::{Job, Source};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 
 fn json(text: &str) -> Value {
@@ -77,6 +81,44 @@ fn times_are_those_of_the_machine_in_a_file() {
     };
     assert!(ms("slow.json") > 2.0 * ms("machine.json"));
     place.succeed("auto blur --size 64x48 --machine slow.json");
+}
+
+/// Every schedule for the host has a price; what it does not know of them is as few as it is.
+#[test]
+fn every_schedule_of_the_apps_has_a_price() {
+    let target = Target { vector_bits: 256, threads: 2, ..Target::host() };
+    let machine = Machine::typical(&target);
+    let mut noted: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for app in APPS {
+        let job = Job::new(app, Source::Random { seed: 0, width: 640, height: 480 }, &[]).unwrap();
+        for named in app.schedules.iter().filter(|named| !named.is_for_gpu()) {
+            let priced = job.price(&machine, &named.parse().unwrap(), &target);
+            let priced = priced.unwrap_or_else(|e| panic!("{} {}: {e}", app.name, named.name));
+            assert!(priced.predicted_ns > 0.0 && priced.predicted_ns < 1e12, "{} {}: {priced:?}", app.name, named.name);
+            for approximation in priced.approximations {
+                noted.entry(format!("{:?}", approximation.part)).or_default().push(app.name);
+            }
+        }
+    }
+    noted.values_mut().for_each(Vec::dedup);
+    let expected = [
+        ("ComputedWith", vec!["harris"]),
+        ("InsideUnrolled", vec!["camera_pipe", "nl_means", "lens_blur"]),
+        ("LanesApart", vec!["camera_pipe"]),
+        ("Prefetch", vec!["blur", "max_filter"]),
+        ("Storage", vec!["local_laplacian", "bilateral_grid"]),
+    ];
+    assert_eq!(noted, expected.map(|(part, apps)| (part.to_string(), apps)).into());
+}
+
+/// Schedules that the compiler refuses have no price, and nothing is chosen around them.
+#[test]
+fn what_the_compiler_refuses_has_no_price() {
+    let place = Workplace::new();
+    fs::write(place.path("long.sched"), "blur_y: unroll(y, 4096) unroll(x, 4096)").unwrap();
+    for how in ["--price", "--advise", "--keep"] {
+        check(&place, &format!("auto blur --size 64x48 {how} long.sched"), &["blur_y"]);
+    }
 }
 
 #[test]

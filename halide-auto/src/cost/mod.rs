@@ -207,7 +207,7 @@ impl<'q> Pricer<'q> {
     fn at_once(&self, state: &State, of: (FuncId, usize)) -> (f64, f64) {
         let (Some(region), Some(shape)) = (self.roots.get(&of.0), state.shape(of)) else { return (1.0, 0.0) };
         let loops = shape.loops(&self.dag.domain(of, region));
-        let shared: Vec<usize> = self.shared(of, shape, &loops).collect();
+        let shared = self.shared(of, shape, &loops);
         let Some(innermost) = shared.last() else { return (1.0, 0.0) };
         let tasks: f64 = shared.iter().map(|n| loops[*n].trip).product();
         let serial = (0..*innermost).filter(|n| !shared.contains(n));
@@ -217,13 +217,13 @@ impl<'q> Pricer<'q> {
     }
 
     /// The loops of a definition whose iterations several threads take, outermost first.
-    pub(crate) fn shared(&self, of: (FuncId, usize), shape: &Shape, loops: &[LoopSpec]) -> impl Iterator<Item = usize> {
+    pub(crate) fn shared(&self, of: (FuncId, usize), shape: &Shape, loops: &[LoopSpec]) -> Vec<usize> {
         let vars = &self.dag.funcs[of.0].stages[of.1].vars;
         let is_shared = |n: &usize| {
             let l = &loops[*n];
             self.threads > 1 && shape.shares(*n) && vars[l.var].tells_apart && l.trip > 1.0
         };
-        (0..loops.len()).filter(is_shared).collect::<Vec<usize>>().into_iter()
+        (0..loops.len()).filter(is_shared).collect()
     }
 
     /// The region of a Func in an iteration in the middle of the loops around it, where those outside of all loops are

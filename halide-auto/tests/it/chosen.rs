@@ -24,12 +24,12 @@ pub(crate) const TARGET: Target = Target {
 };
 
 fn auto_schedule(pipeline: &Pipeline, sizes: &Estimates) -> Result<Auto, AutoError> {
-    halide_auto::auto_schedule(pipeline, &TARGET, sizes, &AutoOptions::default(), &mut |_| None)
+    halide_auto::auto_schedule(pipeline, &TARGET, sizes, &AutoOptions::default(), &mut |_| Ok(None))
 }
 
 pub(crate) fn chosen(pipeline: &Pipeline, target: &Target, sizes: &Estimates) -> Auto {
     let options = AutoOptions::default();
-    let auto = halide_auto::auto_schedule(pipeline, target, sizes, &options, &mut |_| None);
+    let auto = halide_auto::auto_schedule(pipeline, target, sizes, &options, &mut |_| Ok(None));
     let auto = auto.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(auto.refused, Vec::<String>::new(), "{}", auto.schedule);
     assert!(auto.predicted_ns <= auto.breadth_first_ns, "{}", auto.schedule);
@@ -41,7 +41,7 @@ pub(crate) fn chosen(pipeline: &Pipeline, target: &Target, sizes: &Estimates) ->
 fn reads_back(pipeline: &Pipeline, target: &Target, sizes: &Estimates, auto: &Auto) {
     let machine = Machine::typical(target);
     let question = Priceable { pipeline, schedule: &auto.schedule, target, machine: &machine, sizes };
-    let priced = halide_auto::price(&question, &mut |_| None).unwrap_or_else(|e| panic!("{e}"));
+    let priced = halide_auto::price(&question, &mut |_| Ok(None)).unwrap_or_else(|e| panic!("{e}"));
     let ratio = priced.predicted_ns / auto.predicted_ns;
     assert!((ratio - 1.0).abs() < 1e-3, "{ratio} {:?} {:?}\n{}", priced.groups, auto.groups, auto.schedule);
     assert_eq!(priced.approximations, [], "{}", auto.schedule);
@@ -121,7 +121,7 @@ fn code_is_looked_at() {
         let mut inspect = |plan: &Plan| {
             times += 1;
             let refused = if slow(plan) { vec!["down.x".to_string(), "across.x".to_string()] } else { Vec::new() };
-            Some(CodeFacts { refused })
+            Ok(Some(CodeFacts { refused }))
         };
         let auto = halide_auto::auto_schedule(&blur(), &TARGET, &sizes, &options, &mut inspect);
         (auto.unwrap_or_else(|e| panic!("{e}")), times)

@@ -28,7 +28,7 @@ fn keep(text: &str, target: &Target) -> Result<Auto, AutoError> {
     let sizes = Estimates::new().output("out", [4096, 2048]);
     let given: Schedule = text.parse().unwrap_or_else(|e| panic!("{e}"));
     let options = AutoOptions::default().keep(&given);
-    halide_auto::auto_schedule(&filters(), target, &sizes, &options, &mut |_| None)
+    halide_auto::auto_schedule(&filters(), target, &sizes, &options, &mut |_| Ok(None))
 }
 
 #[test]

@@ -3,9 +3,9 @@
 
 use crate::args::{Allow, AutoArgs};
 use crate::common;
-use crate::schedule_file;
+use crate::output;
 use crate::{Failure, say};
-use halide::auto::{Advice, Auto, Group, Parts, Priced};
+use halide::auto::{Advice, Advised, Auto, Group, Parts, Priced};
 use halide::machine::Machine;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
@@ -27,7 +27,7 @@ pub(crate) fn auto(args: &AutoArgs) -> Result<(), Failure> {
     }
     let named = args.price.as_deref().or(args.advise.as_deref());
     let schedule = named.map(|name| common::find_schedule(app, name)).transpose()?;
-    let output = args.output.as_deref().map(schedule_file::place).transpose()?;
+    let output = args.output.as_deref().map(output::place).transpose()?;
     let machine = match &args.machine {
         Some(path) => common::read_machine(path)?,
         None => Machine::typical(&common::target(&args.common)),
@@ -62,7 +62,7 @@ impl Asked<'_> {
         let text = self.file("Chosen", &chosen.schedule, &times, &chosen.groups)?;
         chosen.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
         if let Some(place) = &self.output {
-            schedule_file::write(place, &text)?;
+            output::write(place, &text)?;
         }
         match (&self.output, self.args.json) {
             (_, true) => say(self.json(&self.json_of_chosen(&chosen))),
@@ -86,11 +86,10 @@ impl Asked<'_> {
 
     /// Steps that would make a schedule faster.
     fn advise(&self, schedule: &Schedule) -> Result<(), Failure> {
-        let priced = self.job.price(&self.machine, schedule, &self.target())?;
-        let advice = self.job.advise(&self.machine, schedule, &self.target(), STEPS)?;
+        let Advised { priced, steps: advice } = self.job.advise(&self.machine, schedule, &self.target(), STEPS)?;
         if let (Some(place), Some(best)) = (&self.output, advice.first()) {
             let times = format!("predicted {:.3} ms, and {:.3} ms before", best.after_ns / 1e6, best.before_ns / 1e6);
-            schedule_file::write(place, &self.file("Advised", &best.schedule, &times, &[])?)?;
+            output::write(place, &self.file("Advised", &best.schedule, &times, &[])?)?;
         }
         if self.args.json {
             let mut value = self.json_of_priced(&priced);
@@ -114,7 +113,7 @@ impl Asked<'_> {
     fn file(&self, made: &str, schedule: &Schedule, times: &str, groups: &[Group]) -> Result<String, Failure> {
         let key = self.job.tuner(&self.target()).key()?;
         let first = format!("{made} for {} by halide {}.", self.app.name, key.halide);
-        let mut text = schedule_file::header(&first, &key, times);
+        let mut text = output::header(&first, &key, times);
         let groups = if self.args.explain { explained(groups) } else { Vec::new() };
         groups.iter().try_for_each(|line| writeln!(text, "# {line}"))?;
         writeln!(text, "{schedule}")?;

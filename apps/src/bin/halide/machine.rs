@@ -2,6 +2,7 @@
 
 use crate::args::MachineArgs;
 use crate::common;
+use crate::output;
 use crate::{Failure, say};
 use halide::limits::available_memory;
 use halide::machine::{Cache, Declared, Machine, Origin};
@@ -9,28 +10,18 @@ use halide::machine_file;
 use halide::prelude::*;
 use halide_apps::files;
 use halide_apps::measure::{self, Bandwidth, Measured};
-use halide_apps::place::Place;
 use serde_json::{Value, json};
-use std::io;
-use std::path::Path;
 
 /// Prints the machine, and writes it to a file.
 pub(crate) fn machine(args: &MachineArgs) -> Result<(), Failure> {
-    let place = match &args.output {
-        Some(path) => {
-            let place = Place::new(path).map_err(|(path, error)| failed(&error, &path))?;
-            place.try_out().map_err(|error| failed(&error, path))?;
-            Some((place, path))
-        }
-        None => None,
-    };
+    let place = args.output.as_deref().map(output::place).transpose()?;
     let target = Target::host();
     let declared = Declared::host(&target);
     let measured = if args.measure { Some(measured(&declared.machine, &target)?) } else { None };
     let machine = measured.as_ref().map_or(&declared.machine, |measured| &measured.machine);
     let text = machine_file::write(machine)?;
-    if let Some((place, path)) = &place {
-        place.write(|sink| sink.write_all(text.as_bytes())).map_err(|error| failed(&error, path))?;
+    if let Some(place) = &place {
+        output::write(place, &text)?;
     }
     let report = Report { machine, caches: &declared.caches, measured: measured.as_ref() };
     if args.json {
@@ -38,13 +29,9 @@ pub(crate) fn machine(args: &MachineArgs) -> Result<(), Failure> {
     }
     say(report.table().trim_end())?;
     match &place {
-        Some((place, _)) => say(format!("wrote {}", files::shown(place.path()))),
+        Some(place) => say(format!("wrote {}", files::shown(place.path()))),
         None => Ok(()),
     }
-}
-
-fn failed(error: &io::Error, path: &Path) -> Failure {
-    Failure(format!("{}: {error}", files::shown(path)))
 }
 
 fn measured(declared: &Machine, target: &Target) -> Result<Measured, Failure> {

@@ -12,9 +12,9 @@ mod gpu;
 mod html;
 mod list;
 mod machine;
+mod output;
 mod report;
 mod run;
-mod schedule_file;
 mod tune;
 
 use args::{Cli, Command};

@@ -2,7 +2,7 @@
 
 use crate::args::TuneArgs;
 use crate::common;
-use crate::schedule_file;
+use crate::output;
 use crate::{Failure, say};
 use halide::prelude::*;
 use halide::tune::{Ended, Event, TuneKey, Tuned, Verdict};
@@ -25,7 +25,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<(), Failure> {
         crate::usage_error("with --random or --size there is no image to read");
     }
     let from = (args.from != AUTO).then(|| common::find_schedule(app, &args.from)).transpose()?;
-    let output = args.output.as_deref().map(schedule_file::place).transpose()?;
+    let output = args.output.as_deref().map(output::place).transpose()?;
     let job = common::job(app, &args.common, args.file.as_deref(), from.as_ref())?;
     let tuning = job.tuner(&common::target(&args.common)).budget(args.time).seed(args.seed);
     let tuning = args.db.iter().fold(tuning, |tuning, path| tuning.database(path));
@@ -116,12 +116,12 @@ impl File {
     /// The comments that a schedule begins with.
     fn header(&self, times: &str) -> String {
         let first = format!("Tuned for {} by halide {}, seed {}.", self.app.name, self.key.halide, self.seed);
-        schedule_file::header(&first, &self.key, times)
+        output::header(&first, &self.key, times)
     }
 
     fn write(&self, schedule: &Schedule, times: &str) -> Result<(), Failure> {
         let Some(place) = &self.place else { return Ok(()) };
-        schedule_file::write(place, &format!("{}{schedule}\n", self.header(times)))
+        output::write(place, &format!("{}{schedule}\n", self.header(times)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Schedule files that commands write: comments that say for what, and the schedule.
+//! Files that commands write: schedules, with comments that say for what, and machines.
 
 use crate::Failure;
 use halide::tune::TuneKey;
@@ -7,7 +7,7 @@ use halide_apps::place::Place;
 use std::io;
 use std::path::Path;
 
-/// The place of a schedule file, which is tried out before any work is done.
+/// The place of a file, which is tried out before any work is done.
 pub(crate) fn place(path: &Path) -> Result<Place, Failure> {
     let failed = |error: &io::Error, path: &Path| Failure(format!("{}: {error}", files::shown(path)));
     let place = Place::new(path).map_err(|(path, error)| failed(&error, &path))?;
@@ -24,7 +24,7 @@ pub(crate) fn header(first: &str, key: &TuneKey, times: &str) -> String {
     )
 }
 
-/// Writes a schedule file.
+/// Writes a file.
 pub(crate) fn write(place: &Place, text: &str) -> Result<(), Failure> {
     let written = place.write(|sink| sink.write_all(text.as_bytes()));
     written.map_err(|error: io::Error| Failure(format!("{}: {error}", files::shown(place.path()))))
