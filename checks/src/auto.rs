@@ -43,6 +43,9 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
         return Err(failure("another schedule", format!("{schedule}\n{case}")));
     }
     match price(&case, &schedule) {
+        Ok(priced) if !priced.approximations.is_empty() => {
+            return Err(failure("chosen by another price", format!("{:?}\n{schedule}\n{case}", priced.approximations)));
+        }
         // Tiles around which there is nothing are read back as plain loops, of which another iteration stands for all.
         Ok(priced) if priced.predicted_ns <= 4.0 * predicted_ns + 1.0 => {}
         other => {

@@ -8,7 +8,7 @@ use crate::tuning::MOST_FIXED;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::DimField;
 use halide_ir::target::Target;
-use halide_sched::schedule::{Amount, CompareOp, Condition, Schedule, StageSchedule, Term, update};
+use halide_sched::schedule::{Amount, CompareOp, Condition, Schedule, StageName, StageSchedule, Term};
 
 /// Tasks of a loop for each thread: few make threads wait for the last one, and many cost their starts.
 const TASKS: i64 = 16;
@@ -64,6 +64,30 @@ pub(crate) fn innermost_loop(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) 
     }
 }
 
+/// A definition, as directives name it: the name of its Func and its number, 0 for the pure one.
+struct Definition(String, usize);
+
+impl StageName for Definition {
+    fn stage_name(&self) -> (String, usize) {
+        (self.0.clone(), self.1)
+    }
+}
+
+/// A definition and the name of its loop that has so many around it, with itself.
+fn level(
+    dag: &Dag<'_>,
+    state: &State,
+    kept: &Kept,
+    host: (FuncId, usize),
+    depth: usize,
+) -> Option<(Definition, String)> {
+    let var = match kept.has(host.0) {
+        true => kept.name(host, depth)?.to_string(),
+        false => names(dag, host, state.shape(host)?).loops.get(depth.checked_sub(1)?)?.clone(),
+    };
+    Some((Definition(dag.pipeline.funcs[host.0].name.clone(), host.1), var))
+}
+
 /// The schedule that a state stands for, without those that are kept.
 pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target, kept: &Kept) -> Schedule {
     let dag = pricer.dag;
@@ -75,27 +99,20 @@ pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target, kept
             Place::Inline => continue,
             Place::Root => drop(schedule.func(name).compute_root()),
             Place::At { host, depth, slides } => {
-                let Some(shape) = state.shape(host) else { continue };
-                let loops = match kept.has(host.0) {
-                    true => {
-                        (1..=shape.depth()).map(|depth| kept.name(host, depth).unwrap_or_default().into()).collect()
-                    }
-                    false => names(dag, host, shape).loops,
+                let Some(compute) = level(dag, state, kept, host, depth) else { continue };
+                // Outside of all loops of its host is where that is computed, which may be in loops of another Func.
+                let outside = match (depth, state.place(host.0)) {
+                    (2.., _) => level(dag, state, kept, host, depth - 1),
+                    (_, Place::At { host, depth, .. }) => level(dag, state, kept, host, depth),
+                    (_, Place::Root | Place::Inline) => None,
                 };
-                let of = dag.pipeline.funcs[host.0].name.as_str();
-                let around = depth.checked_sub(1).and_then(|d| loops.get(d)).cloned().unwrap_or_default();
-                let stored = depth.checked_sub(2).and_then(|d| loops.get(d)).cloned();
                 let func = schedule.func(name);
-                let func = match (slides, stored, host.1.checked_sub(1)) {
-                    (false, ..) => func,
-                    (true, None, _) => func.store_root(),
-                    (true, Some(stored), None) => func.store_at(of, stored),
-                    (true, Some(stored), Some(k)) => func.store_at(update(of, k), stored),
+                let func = match (slides, outside) {
+                    (false, _) => func,
+                    (true, None) => func.store_root(),
+                    (true, Some((of, var))) => func.store_at(of, var),
                 };
-                match host.1.checked_sub(1) {
-                    None => drop(func.compute_at(of, around)),
-                    Some(k) => drop(func.compute_at(update(of, k), around)),
-                }
+                drop(func.compute_at(compute.0, compute.1));
             }
         }
         for (n, shape) in choice.shapes.iter().enumerate() {

@@ -242,7 +242,13 @@ fn orders(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Vec<Vec<usize>> 
         let first = order.iter().copied().find(|n| stage.vars[*n].dim.is_some() && shape.regs[*n] <= 1);
         along.is_none() || shape.regs[along.unwrap_or(0)] > 1 || first == along
     };
-    all.retain(|order| *order != shape.order && keeps_order(stage, &shape.order, order) && goes_along(order));
+    // Terms that are written out stay inside of all loops.
+    let is_written = |n: &&usize| stage.vars[**n].dim.is_none() && shape.regs[**n] > 1;
+    let written = shape.order.iter().filter(is_written).count();
+    let keeps_written = |order: &[usize]| order.iter().take_while(is_written).count() == written;
+    all.retain(|order| {
+        *order != shape.order && keeps_order(stage, &shape.order, order) && goes_along(order) && keeps_written(order)
+    });
     all
 }
 

@@ -5,6 +5,7 @@
 //! cargo run --release -p halide-benches --bin codegen -- --best --tier avx512
 //! cargo run --release -p halide-benches --bin codegen -- --only matmul --best --loops --march zen4
 //! cargo run --release -p halide-benches --bin codegen -- --only harris.cpu --tier avx2 --worst 3
+//! cargo run --release -p halide-benches --bin codegen -- --only blur --schedule chosen.txt --loops
 //! ```
 //!
 //! Cases are all apps under all of their schedules for the CPU, in the variant that benches time, for every width of
@@ -17,7 +18,7 @@
 use clap::Parser;
 use halide::Tier;
 use halide::prelude::*;
-use halide_apps::app::{APPS, App, Edges, NamedSchedule};
+use halide_apps::app::{APPS, App, Edges};
 use halide_benches::codegen::bound::{Bound, bound};
 use halide_benches::codegen::cores::Core;
 use halide_benches::codegen::counts::Counts;
@@ -45,6 +46,9 @@ struct Options {
     /// Only the best schedule of each app for the tier
     #[arg(long)]
     best: bool,
+    /// This schedule in place of the apps' own
+    #[arg(long, value_name = "FILE", requires = "only", conflicts_with = "best")]
+    schedule: Option<PathBuf>,
     /// Only this width of vectors: baseline, avx2 or avx512
     #[arg(long, value_parser = tier_named)]
     tier: Option<Tier>,
@@ -87,10 +91,23 @@ struct Found {
 }
 
 /// An app under a schedule for a tier.
-struct Examined {
+struct Case {
     app: &'static App,
-    schedule: &'static NamedSchedule,
+    /// The name of the schedule, or its file.
+    name: String,
+    schedule: Schedule,
     tier: Tier,
+}
+
+impl Case {
+    fn title(&self) -> String {
+        format!("{}.{}.{}", self.app.name, self.name, self.tier.name())
+    }
+}
+
+/// A case with the innermost loops of its machine code.
+struct Examined {
+    case: Case,
     loops: Vec<Found>,
 }
 
@@ -113,8 +130,9 @@ fn run(options: &Options) -> Result<(), String> {
             eprintln!("skipped: this machine has no {}", tier.name());
             continue;
         }
-        for (app, schedule) in cases(options, tier) {
-            let examined = Examined { app, schedule, tier, loops: examine(app, schedule, tier, options)? };
+        for case in cases(options, tier)? {
+            let loops = examine(&case, options).map_err(|e| format!("{}: {e}", case.title()))?;
+            let examined = Examined { case, loops };
             if !quiet {
                 print_loops(&examined, options);
             }
@@ -134,24 +152,35 @@ fn run(options: &Options) -> Result<(), String> {
 }
 
 /// The schedules to look at, with their apps. GPUs have code of their own.
-fn cases(options: &Options, tier: Tier) -> Vec<(&'static App, &'static NamedSchedule)> {
-    let is_asked = |app: &App, schedule: &NamedSchedule| {
-        let name = format!("{}.{}.{}", app.name, schedule.name, tier.name());
-        let is_best = app.best(false, tier.vector_bits()).name == schedule.name;
-        (is_best || !options.best) && options.only.as_ref().is_none_or(|part| name.contains(part.as_str()))
-    };
+fn cases(options: &Options, tier: Tier) -> Result<Vec<Case>, String> {
     let apps = if options.untuned { UNTUNED } else { APPS };
-    let all = apps.iter().flat_map(|app| app.schedules.iter().map(move |schedule| (app, schedule)));
-    all.filter(|(app, schedule)| !schedule.is_for_gpu() && is_asked(app, schedule)).collect()
+    let mut all = Vec::new();
+    if let Some(file) = &options.schedule {
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{name}: {e}"))?;
+        let schedule = Schedule::parse(&text, &name).map_err(|e| e.to_string())?;
+        let of = |app| Case { app, name: name.clone(), schedule: schedule.clone(), tier };
+        all.extend(apps.iter().filter(|app| options.only.as_deref() == Some(app.name)).map(of));
+        return Ok(all);
+    }
+    for app in apps {
+        for schedule in app.schedules.iter().filter(|schedule| !schedule.is_for_gpu()) {
+            let is_best = app.best(false, tier.vector_bits()).name == schedule.name;
+            let parsed = schedule.parse().map_err(|e| e.to_string())?;
+            let case = Case { app, name: schedule.name.to_string(), schedule: parsed, tier };
+            let is_asked = options.only.as_ref().is_none_or(|part| case.title().contains(part.as_str()));
+            all.extend(Some(case).filter(|_| (is_best || !options.best) && is_asked));
+        }
+    }
+    Ok(all)
 }
 
 /// The innermost loops of an app's machine code.
-fn examine(app: &App, schedule: &NamedSchedule, tier: Tier, options: &Options) -> Result<Vec<Found>, String> {
-    let name = format!("{}.{}.{}", app.name, schedule.name, tier.name());
-    let made = compile(app, schedule, tier, options.exact_tails).map_err(|e| format!("{name}: {e}"))?;
+fn examine(case: &Case, options: &Options) -> Result<Vec<Found>, String> {
+    let made = compile(case, options.exact_tails)?;
     let mut all = Vec::new();
     for function in made.functions() {
-        let flow = Flow::decode(&function.bytes).map_err(|e| format!("{name}: {}: {e}", function.name))?;
+        let flow = Flow::decode(&function.bytes).map_err(|e| format!("{}: {e}", function.name))?;
         for l in innermost(&flow) {
             let counts = Counts::of_loop(&flow, &l, function.spill_bytes);
             let address = flow.blocks[l.head].instructions.first().map_or(0, |i| i.ip());
@@ -163,12 +192,12 @@ fn examine(app: &App, schedule: &NamedSchedule, tier: Tier, options: &Options) -
 }
 
 /// The machine code of an app as benches run it: the output is given, and inputs are large enough.
-fn compile(app: &App, schedule: &NamedSchedule, tier: Tier, exact_tails: bool) -> Result<Executable, String> {
-    let pipeline = app.default_pipeline(Edges::Inside).map_err(|e| e.to_string())?;
-    let schedule = schedule.parse().map_err(|e| e.to_string())?;
-    let target = Target { vector_bits: tier.vector_bits(), ..Target::host() };
+fn compile(case: &Case, exact_tails: bool) -> Result<Executable, String> {
+    let pipeline = case.app.default_pipeline(Edges::Inside).map_err(|e| e.to_string())?;
+    let target = Target { vector_bits: case.tier.vector_bits(), ..Target::host() };
     let lines = |errors: Vec<String>| errors.join("\n");
-    let plan = resolve(&pipeline, &schedule, &target).map_err(|e| lines(e.iter().map(|e| e.to_string()).collect()))?;
+    let plan =
+        resolve(&pipeline, &case.schedule, &target).map_err(|e| lines(e.iter().map(|e| e.to_string()).collect()))?;
     let lowering = LowerOptions { exact_tails, accesses: Accesses::BeforeLoops, ..LowerOptions::default() };
     let lowered = lower(&plan, &lowering).map_err(|e| lines(e.iter().map(|e| e.to_string()).collect()))?;
     let options = CpuOptions { keep_text: true, ..CpuOptions::for_target(&target) };
@@ -210,8 +239,8 @@ fn cycles(bound: Option<&Bound>) -> [String; 2] {
 }
 
 fn print_loops(examined: &Examined, options: &Options) {
-    let name = format!("{}.{}.{}", examined.app.name, examined.schedule.name, examined.tier.name());
-    let vectors: Vec<&Found> = examined.loops.iter().filter(|l| is_of(examined.tier, &l.counts)).collect();
+    let name = examined.case.title();
+    let vectors: Vec<&Found> = examined.loops.iter().filter(|l| is_of(examined.case.tier, &l.counts)).collect();
     if options.loops {
         println!("{name}, cycles of an iteration on {}", options.march.name);
         println!("{}", loops_table(&vectors).text());
@@ -259,7 +288,7 @@ fn loops_table(loops: &[&Found]) -> Table {
 /// The number of loops with vectors of the tier, those of them that touch the stack, and the sum of all.
 fn totals(examined: &Examined) -> (usize, usize, Counts) {
     let (mut loops, mut with_stack, mut sum) = (0, 0, Counts::default());
-    for counts in examined.loops.iter().map(|l| l.counts).filter(|counts| is_of(examined.tier, counts)) {
+    for counts in examined.loops.iter().map(|l| l.counts).filter(|counts| is_of(examined.case.tier, counts)) {
         loops += 1;
         with_stack += usize::from(counts.stack_operands > 0);
         sum += counts;
@@ -272,7 +301,7 @@ fn totals_table(all: &[Examined]) -> Table {
     let mut table = Table::new(&columns);
     for e in all {
         let (loops, with_stack, sum) = totals(e);
-        let name = format!("{}.{}.{}", e.app.name, e.schedule.name, e.tier.name());
+        let name = e.case.title();
         table.row([name, loops.to_string(), with_stack.to_string()].into_iter().chain(cells(&sum)).collect());
     }
     table
@@ -286,14 +315,14 @@ fn case_json(e: &Examined) -> Value {
             .bound
             .as_ref()
             .map(|b| json!({ "least": limit(b.least.cycles, &b.least.by), "most": limit(b.most.cycles, &b.most.by) }));
-        let has_vectors = is_of(e.tier, &l.counts);
+        let has_vectors = is_of(e.case.tier, &l.counts);
         json!({
             "function": l.function, "address": l.address, "has_vectors": has_vectors, "counts": l.counts.json(),
             "bound": bound,
         })
     };
     json!({
-        "app": e.app.name, "schedule": e.schedule.name, "tier": e.tier.name(), "loops": loops,
+        "app": e.case.app.name, "schedule": e.case.name, "tier": e.case.tier.name(), "loops": loops,
         "with_stack": with_stack, "totals": sum.json(), "each": e.loops.iter().map(each).collect::<Vec<_>>(),
     })
 }

@@ -135,9 +135,10 @@ impl Reader<'_> {
         let Some(loops) = self.loops.get(&of) else { return Place::Root };
         let at = |label: &LoopLabel| loops.depths.get(label).copied().unwrap_or(0);
         let depth = at(&label);
-        let stored = match &plan.store {
-            Level::At { func, stage, label } if (*func, *stage) == of => at(label),
-            _ => 0,
+        let (stored, is_far) = match &plan.store {
+            Level::At { func, stage, label } if (*func, *stage) == of => (at(label), false),
+            // Outside of all loops of its host is where that is computed.
+            other => (0, *other != self.plan.funcs[host].compute),
         };
         let Some(region) = self.pricer.region(&self.read.state, host, 0) else { return Place::Root };
         let own = loops.shape.loops(&self.pricer.dag.domain(of, &region));
@@ -147,7 +148,7 @@ impl Reader<'_> {
             l.is_some_and(|l| Some(l.var) != along) && !loops.parallel.contains(&(n + 1))
         };
         let slides = stored < depth && is_free(depth - 1);
-        if (stored..depth).filter(|n| is_free(*n)).count() > usize::from(slides) {
+        if is_far || (stored..depth).filter(|n| is_free(*n)).count() > usize::from(slides) {
             self.read.approximations.push(Approximation { part: Part::KeptFar, of: name.to_string() });
         }
         Place::At { host: of, depth, slides }

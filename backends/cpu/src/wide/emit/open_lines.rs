@@ -1,23 +1,33 @@
-//! Write combining: the lines that a loop fills in parts.
+//! Write combining: the lines that a loop fills in parts, and the rows that it fills in turns.
 //!
 //! A non-temporal store of a part of a line waits in one of a few buffers of the core until the line is full. Where
 //! more lines are open at once than there are such buffers, each part goes to memory by itself, which takes several
-//! times as long as a store through the caches.
+//! times as long as a store through the caches. Rows that are whole pages apart leave early even where each of their
+//! lines is filled at once, unless several lines follow each other before it is the turn of another row.
 //!
 //! Before: `for x { out[x*8 .. x*8+8] = a; out[x*8+stride .. x*8+stride+8] = b }`, in vectors of 32 bytes
-//! After: 2, a line for each row, until the next iteration fills it
+//! After: 2 lines, one for each row, until the next iteration fills it; 2 rows in turns
 //! Example: `rows_of_half_lines_are_open_at_once` in this file.
 
 use super::levels::stored;
 use crate::shared::linear::{Linear, Sums};
-use crate::tuning::LINE_BYTES;
+use crate::tuning::{LINE_BYTES, LINES_OF_TURN};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::hash::Map;
 use halide_ir::visit::{deep, for_each_child, for_each_stmt};
 use halide_ir::{BufId, Expr, ExprKind, For, LoopId, Program, Stmt, Stream, Sym, build};
 
+/// The stores of a loop to a buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Open {
+    /// The lines that are open at once.
+    pub(super) lines: u64,
+    /// The rows that take turns after fewer than [`LINES_OF_TURN`] lines.
+    pub(super) rows: u64,
+}
+
 /// The lines of buffers that the loops of a kernel have open at once.
-pub(super) struct OpenLines(Map<(LoopId, BufId), u64>);
+pub(super) struct OpenLines(Map<(LoopId, BufId), Open>);
 
 impl OpenLines {
     /// Counts the lines of a nest that is stored by registers of so many bytes.
@@ -30,9 +40,9 @@ impl OpenLines {
         walk.enter(nest);
         OpenLines(walk.by_loop)
     }
-    /// The lines of a buffer that are open at once where it is stored directly in a loop.
-    pub(super) fn of(&self, inner: LoopId, buf: BufId) -> u64 {
-        self.0.get(&(inner, buf)).copied().unwrap_or(0)
+    /// The lines of a buffer that are open at once where it is stored directly in a loop, and its rows.
+    pub(super) fn of(&self, inner: LoopId, buf: BufId) -> Open {
+        self.0.get(&(inner, buf)).copied().unwrap_or_default()
     }
 }
 
@@ -58,7 +68,7 @@ struct Walk<'p> {
     /// The definitions of names inside of the nest.
     sums: Sums,
     loops: Vec<Around>,
-    by_loop: Map<(LoopId, BufId), u64>,
+    by_loop: Map<(LoopId, BufId), Open>,
 }
 
 impl Walk<'_> {
@@ -109,7 +119,7 @@ impl Walk<'_> {
             let row = rows.entry((*buf, terms)).or_insert_with(|| Row { index: index.clone(), pieces: Vec::new() });
             row.pieces.push((constant, constant.wrapping_add(i64::from(*lanes))));
         }
-        let mut found: Map<BufId, u64> = Map::default();
+        let mut found: Map<BufId, Open> = Map::default();
         for ((buf, _), Row { index, mut pieces }) in rows {
             pieces.sort_unstable();
             let mut runs: Vec<(i64, i64)> = Vec::new();
@@ -121,27 +131,32 @@ impl Walk<'_> {
             }
             let bytes = self.program.buffers[buf].elem.bytes() as u64;
             for length in runs.into_iter().map(|(first, end)| end.wrapping_sub(first).unsigned_abs()) {
-                if length.saturating_mul(bytes) < LINE_BYTES {
-                    let open = found.entry(buf).or_default();
-                    *open = open.saturating_add(self.open(&index, length));
+                let all = length.saturating_mul(bytes);
+                if all >= LINES_OF_TURN * LINE_BYTES {
+                    continue;
+                }
+                let (open, rows) = (found.entry(buf).or_default(), self.open(&index, length));
+                open.rows = open.rows.saturating_add(rows);
+                if all < LINE_BYTES {
+                    open.lines = open.lines.saturating_add(rows);
                 }
             }
         }
         let inner = inner.id;
         self.by_loop.extend(found.into_iter().map(|(buf, open)| ((inner, buf), open)));
     }
-    /// The lines that a run of so many elements has open until an iteration of some loop around it goes on with the
+    /// The rows in which a run of so many elements is stored until an iteration of some loop around it goes on with the
     /// first of them.
     fn open(&self, index: &Expr, length: u64) -> u64 {
-        let mut lines = 1u64;
+        let mut rows = 1u64;
         for around in self.loops.iter().rev() {
             match self.rate(index, around.id, &mut Map::default()) {
                 Some(0) => {}
                 Some(rate) if rate.unsigned_abs() <= length => break,
-                _ => lines = lines.saturating_mul(around.trip.unwrap_or(u64::MAX)),
+                _ => rows = rows.saturating_mul(around.trip.unwrap_or(u64::MAX)),
             }
         }
-        lines
+        rows
     }
     /// The difference of an index from one iteration of a loop to the next, if it is a constant; of a choice, the
     /// larger one.
@@ -187,9 +202,9 @@ mod tests {
     use halide_core::value::Scalar;
     use halide_ir::{BufferInfo, BufferRole, DimField, ForKind, Memory, Side, Stage};
 
-    /// The lines that `for a { for b { stores } }` has open, where the loops have so many iterations, and `stores`
-    /// makes indices of vectors of eight lanes of a and b.
-    fn open(trips: [Option<i64>; 2], stores: impl Fn(Expr, Expr) -> Vec<Expr>) -> u64 {
+    /// The lines that `for a { for b { stores } }` has open and the rows, where the loops have so many iterations, and
+    /// `stores` makes indices of vectors of eight lanes of a and b.
+    fn open(trips: [Option<i64>; 2], stores: impl Fn(Expr, Expr) -> Vec<Expr>) -> [u64; 2] {
         let mut p = Program::empty(Stage::Flat);
         let out = p.buffers.push(BufferInfo {
             name: "out".to_string(),
@@ -217,8 +232,9 @@ mod tests {
             let trip = trips[1 - n].map_or(field(n as u16, DimField::Extent), build::int);
             body = build::for_loop(id, ForKind::Serial, build::int(0), trip, body);
         }
-        let Stmt::For(nest) = &body else { return 0 };
-        OpenLines::new(&p, nest, 32).of(if trips[1] == Some(1) { a } else { b }, out)
+        let Stmt::For(nest) = &body else { return [0; 2] };
+        let Open { lines, rows } = OpenLines::new(&p, nest, 32).of(if trips[1] == Some(1) { a } else { b }, out);
+        [lines, rows]
     }
     fn field(dim: u16, field: DimField) -> Expr {
         build::sym(Sym::Buffer { buf: BufId(0), dim, field })
@@ -233,29 +249,36 @@ mod tests {
         let rows = |count: i64| {
             move |y: Expr, x: Expr| (0..count).map(|n| at(build::offset(y.clone(), n), x.clone())).collect()
         };
-        assert_eq!(open([None, None], rows(1)), 1);
-        assert_eq!(open([None, None], rows(10)), 10);
-        assert_eq!(open([None, Some(1)], rows(3)), u64::MAX, "the loop over rows is the only one");
+        assert_eq!(open([None, None], rows(1)), [1; 2]);
+        assert_eq!(open([None, None], rows(10)), [10; 2]);
+        assert_eq!(open([None, Some(1)], rows(3)), [u64::MAX; 2], "the loop over rows is the only one");
     }
     #[test]
     fn lines_that_an_iteration_fills_are_not_open() {
-        let two = |y: Expr, x: Expr| {
-            let first = at(y, build::mul(x, build::int(2)));
-            vec![first.clone(), build::offset(first, 8)]
+        let vectors = |rows: i64, count: i64| {
+            move |y: Expr, x: Expr| {
+                let first = |row| at(build::offset(y.clone(), row), build::mul(x.clone(), build::int(count)));
+                (0..rows)
+                    .flat_map(|row| (0..count).map(move |n| (row, n)))
+                    .map(|(row, n)| build::offset(first(row), 8 * n))
+                    .collect()
+            }
         };
-        assert_eq!(open([None, None], two), 0);
+        assert_eq!(open([None, None], vectors(1, 2)), [0, 1]);
+        assert_eq!(open([None, None], vectors(3, 2)), [0, 3]);
+        assert_eq!(open([None, None], vectors(3, 8)), [0, 0], "whole turns");
     }
     #[test]
     fn loops_over_rows_open_a_line_each() {
         let planes = |x: Expr, c: Expr| vec![at(c, x)];
-        assert_eq!(open([None, Some(3)], planes), 3);
-        assert_eq!(open([None, None], planes), u64::MAX);
+        assert_eq!(open([None, Some(3)], planes), [3; 2]);
+        assert_eq!(open([None, None], planes), [u64::MAX; 2]);
         // The edge of a clamped row goes on as its middle does.
         let clamped = |y: Expr, x: Expr| {
             let last = build::offset(field(0, DimField::Extent), -8);
             let first = build::binary(BinOp::Min, build::mul(x, build::int(8)), last);
             vec![build::add(at(y, build::int(0)), first)]
         };
-        assert_eq!(open([None, None], clamped), 1);
+        assert_eq!(open([None, None], clamped), [1; 2]);
     }
 }

@@ -6,6 +6,7 @@ use super::super::interface::{Capture, Emitted, refuse};
 use super::super::machine::{Arg, Base, Condition, Mem, View};
 use super::kernel::Emit;
 use super::levels::Kind;
+use super::open_lines::Open;
 use super::places::Place;
 use super::value::{Mask, Parts, Val, by_bits, per_part};
 use crate::shared::lane::Lane;
@@ -89,8 +90,7 @@ impl Emit<'_> {
         let stream = self.program.buffers[buf].stream;
         let elsewhere = matches!(mem.base, Base::Reg(_));
         // How large an allocation of the nest is, is not asked: what is used up inside of it stays near.
-        let open = self.lines_open(buf);
-        let stays = self.heap.inner.contains(&buf) || open > MOST_OPEN_LINES;
+        let stays = self.heap.inner.contains(&buf) || self.open_at_once(buf).lines > MOST_OPEN_LINES;
         let stream = if stays && stream == Stream::IfLarge { Stream::Never } else { stream };
         if view == self.body.widest && lanes.is_multiple_of(per) && stream != Stream::Never && elsewhere {
             return self.store_stream(buf, stream, mem, parts);
@@ -106,13 +106,13 @@ impl Emit<'_> {
         }
         Ok(())
     }
-    /// The lines of a buffer that the innermost loop has open at once.
-    fn lines_open(&self, buf: BufId) -> u64 {
+    /// The lines of a buffer that the innermost loop has open at once, and the rows.
+    fn open_at_once(&self, buf: BufId) -> Open {
         let mut loops = self.levels.iter().rev().filter_map(|level| match level.kind {
             Kind::Loop(id, _) => Some(id),
             Kind::First | Kind::Branch => None,
         });
-        loops.next().map_or(0, |inner| self.open_lines.of(inner, buf))
+        loops.next().map_or(Open::default(), |inner| self.open_lines.of(inner, buf))
     }
     /// Past the caches if the address is a multiple of the register's size, which the machine asks for, and the buffer
     /// is large enough.
@@ -120,7 +120,7 @@ impl Emit<'_> {
         let address = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
         let reasons = match stream {
             Stream::IfLarge => {
-                let mask = self.reasons(buf, self.lines_open(buf) > 1, parts.view)?;
+                let mask = self.reasons(buf, self.open_at_once(buf).rows > 1, parts.view)?;
                 self.general(Code::And_r64_rm64, address, Arg::Use(mask, View::G64))
             }
             _ => self.general(Code::And_rm64_imm32, address, Arg::Imm(parts.view.bytes() as i64 - 1)),
