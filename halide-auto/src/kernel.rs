@@ -9,7 +9,7 @@ use crate::lanes::Lanes;
 use crate::state::Shape;
 use crate::tuning::{
     GATHERED_LANE, GATHERED_LOADS, LATENCY, MOST_POINTS, MOST_VISITS, MOST_WRITTEN, PROMOTED_BYTES, SCATTERED_LANE,
-    TOO_LONG,
+    SERIAL_LANES, TOO_LONG,
 };
 use halide_core::ids::FuncId;
 use halide_ir::machine::Vector;
@@ -64,27 +64,27 @@ pub(crate) struct Question<'q> {
 }
 
 /// An element, or a vector of them, that is read.
-struct Element {
-    source: Source,
-    at: Box,
+pub(crate) struct Element {
+    pub(crate) source: Source,
+    pub(crate) at: Box,
 }
 
 /// Answers a question. Vectors that are stored where data say, to be read again, become one element after the other.
 pub(crate) fn kernel(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel {
     let lanes = q.shape.vector.map_or(1, |(_, lanes)| lanes);
-    if lanes == 1 || !is_serial(dag, q) {
+    if lanes == 1 || !is_serial(dag, q.of, q.at) {
         return of_vectors(dag, q, vector);
     }
     let shape = Shape { vector: None, ..q.shape.clone() };
     let one = of_vectors(dag, &Question { shape: &shape, ..*q }, vector);
-    let all = |of_one: f64| of_one * lanes as f64;
+    let all = |of_one: f64| of_one * lanes as f64 * SERIAL_LANES;
     Kernel { loads: all(one.loads), stores: all(one.stores), arithmetic: all(one.arithmetic), ..one }
 }
 
-/// Returns true if data decide about what a definition stores, and it reads its own Func.
-fn is_serial(dag: &Dag<'_>, q: &Question<'_>) -> bool {
-    let point: Box = q.at.iter().map(|v| (*v, *v)).collect();
-    let (reads, stored) = dag.own_reads(q.of, &point);
+/// Returns true if data decide about what a definition stores, and it reads its own Func: lanes follow each other.
+pub(crate) fn is_serial(dag: &Dag<'_>, of: (FuncId, usize), at: &[i64]) -> bool {
+    let point: Box = at.iter().map(|v| (*v, *v)).collect();
+    let (reads, stored) = dag.own_reads(of, &point);
     !reads.is_empty() && stored.iter().any(|span| extent(*span) > 1)
 }
 
@@ -235,15 +235,26 @@ fn flat(dag: &Dag<'_>, source: Source, at: &[(i64, i64)]) -> i64 {
 
 /// The elements that a point reads of what is stored.
 fn visited(dag: &Dag<'_>, q: &Question<'_>, point: &[i64], visits: &mut usize) -> Vec<Element> {
+    elements(dag, q.of, point, q.is_inlined, visits)
+}
+
+/// The elements that a point of a definition reads of what is not substituted in it.
+pub(crate) fn elements(
+    dag: &Dag<'_>,
+    of: (FuncId, usize),
+    point: &[i64],
+    is_inlined: &dyn Fn(FuncId) -> bool,
+    visits: &mut usize,
+) -> Vec<Element> {
     let domain: Box = point.iter().map(|v| (*v, *v)).collect();
     let mut found = Vec::new();
-    visit(dag, q, q.of, &domain, &mut found, visits);
+    visit(dag, is_inlined, of, &domain, &mut found, visits);
     found
 }
 
 fn visit(
     dag: &Dag<'_>,
-    q: &Question<'_>,
+    is_inlined: &dyn Fn(FuncId) -> bool,
     of: (FuncId, usize),
     domain: &[(i64, i64)],
     found: &mut Vec<Element>,
@@ -252,10 +263,10 @@ fn visit(
     dag.reads(of, domain, &mut |source, at| {
         *visits += 1;
         match source {
-            Source::Func(func) if (q.is_inlined)(func) => {
+            Source::Func(func) if is_inlined(func) => {
                 if *visits <= 2 * MOST_VISITS {
                     let domain = dag.domain((func, 0), &at);
-                    deep(|| visit(dag, q, (func, 0), &domain, found, visits));
+                    deep(|| visit(dag, is_inlined, (func, 0), &domain, found, visits));
                 }
             }
             _ => found.push(Element { source, at }),

@@ -69,10 +69,17 @@ pub(crate) const HALVING_STREAMS: f64 = 64.0;
 /// The rows that count at most.
 pub(crate) const MOST_STREAMS: f64 = 128.0;
 
+/// The rows of a region of which the sets are looked at that hold them. Unit: rows.
+/// Reason: many times the ways of a cache; it takes some microseconds, once for a region of a size.
+pub(crate) const MOST_ROWS: u64 = 1024;
+
 /// The bytes of a line of a cache. Unit: bytes.
 pub(crate) const LINE: f64 = 64.0;
 /// The bytes of a page, which lines collide by. Unit: bytes.
 pub(crate) const PAGE: f64 = 4096.0;
+/// The lines of a row that follow each other, for rows that are whole pages apart to be stored past the caches. Unit:
+/// lines. Reason: as the compiler decides it, by a measurement on Zen 3.
+pub(crate) const LINES_OF_TURN: f64 = 4.0;
 /// The lines that are filled in parts at once, at most, to be stored past the caches. Unit: lines.
 /// Reason: measured on Zen 3 with `blur`: 6 lines take a fifth of the time of 10, 8 do so from run to run; of
 /// `unsharp`, 3 lines that are whole pages apart take two to three times as long as through the caches. It was not
@@ -93,6 +100,13 @@ pub(crate) const GATHERED_LOADS: f64 = 1.0;
 /// The cost of a lane that is stored where data say. Unit: instructions.
 /// Reason: its address is taken out of a vector, and stores that may be to one place follow each other.
 pub(crate) const SCATTERED_LANE: f64 = 8.0;
+/// The factor by which a lane of vectors that are computed one element after the other is slower than an element of a
+/// loop. Unit: 1. Reason: measured with the histograms of `bilateral_grid` on Zen 3, 10.5 and 4.7 cycles.
+pub(crate) const SERIAL_LANES: f64 = 2.0;
+/// The time that a load of a part of what was just stored waits. Unit: cycles.
+/// Reason: stores leave in order, and nothing behind the load hides its wait; measured with the weights of `nl_means` on
+/// Zen 3, 110 cycles with the exponential that follows.
+pub(crate) const FORWARDING_STALL: f64 = 60.0;
 /// The largest distance of lanes that are loaded as whole vectors and shuffled. Unit: elements.
 pub(crate) const LONGEST_SHUFFLE: i64 = 4;
 /// The largest distance of lanes of which neighbours are loaded and stored together, where most of them are used.

@@ -4,6 +4,7 @@
 //! iterations need come from the cache behind once for the loop if they stay from one iteration to the next, and once
 //! for each iteration if they do not. Memory that is allocated inside of a loop is the same in each iteration.
 
+mod conflicts;
 mod fixed;
 mod parts;
 mod slow;
@@ -88,6 +89,10 @@ pub(crate) struct Pricer<'q> {
     hosted: BTreeMap<(FuncId, usize), Vec<(usize, FuncId)>>,
     /// Bytes of Funcs that are in registers where the walk is.
     resident: BTreeMap<FuncId, f64>,
+    /// The Funcs that are computed in an iteration of an innermost loop where the walk is.
+    innermost: BTreeSet<FuncId>,
+    /// Bytes that regions of inputs occupy of caches beyond their size, by source, cache and extents.
+    conflicts: BTreeMap<(Source, usize, Box), f64>,
     /// The Funcs that are substituted, of which the memories below speak.
     inlined: Vec<FuncId>,
     memo: Memo,
@@ -116,6 +121,8 @@ impl<'q> Pricer<'q> {
             others: BTreeMap::new(),
             hosted: BTreeMap::new(),
             resident: BTreeMap::new(),
+            innermost: BTreeSet::new(),
+            conflicts: BTreeMap::new(),
             slow: Vec::new(),
             priced: 0,
         }

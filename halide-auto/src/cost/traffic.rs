@@ -5,8 +5,8 @@ use crate::boxes::needed;
 use crate::dag::{Box, Source, extent, volume};
 use crate::state::{LoopSpec, Place, Shape, State};
 use crate::tuning::{
-    BYTES_OF_POINT, BYTES_OF_ROW, FEW_STREAMS, HALVING_STREAMS, LINE, MOST_OPEN_LINES, MOST_STREAMS, PAGE,
-    STREAMED_BYTES,
+    BYTES_OF_POINT, BYTES_OF_ROW, FEW_STREAMS, HALVING_STREAMS, LINE, LINES_OF_TURN, MOST_OPEN_LINES, MOST_STREAMS,
+    PAGE, STREAMED_BYTES,
 };
 use halide_core::ids::FuncId;
 
@@ -117,7 +117,8 @@ impl Pricer<'_> {
             follows &= block == extent(*span);
             bytes *= extent(*span) as f64;
         }
-        piece >= LINE || rows <= 1.0 || rows <= MOST_OPEN_LINES && !aliases
+        // Rows that are whole pages apart take turns by several lines.
+        rows <= 1.0 || if aliases { piece >= LINES_OF_TURN * LINE } else { piece >= LINE || rows <= MOST_OPEN_LINES }
     }
 
     /// Bytes of what a definition stores: a line comes before it is written, and goes, unless it is stored past the

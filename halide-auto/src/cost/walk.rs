@@ -3,12 +3,14 @@
 use super::{Cost, Pricer, restrict};
 use crate::boxes::{Boxes, needed};
 use crate::dag::{Box, Dag, Source, StageVar, Work, extent, volume};
-use crate::kernel::{Question, kernel};
+use crate::kernel::{Question, elements, kernel};
 use crate::state::{LoopSpec, Place, Shape, State};
 use crate::substitution::with_inlined;
-use crate::tuning::{CYCLES_OF_ENTRY, CYCLES_OF_ITERATION, MOST_FIXED, MOST_WRITTEN, SLOW_CODE, TOO_LONG};
+use crate::tuning::{
+    CYCLES_OF_ENTRY, CYCLES_OF_ITERATION, FORWARDING_STALL, MOST_FIXED, MOST_WRITTEN, SLOW_CODE, TOO_LONG,
+};
 use halide_core::ids::FuncId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 impl Pricer<'_> {
@@ -34,12 +36,19 @@ impl Pricer<'_> {
             if !is_innermost || !self.is_written_out(state, member, region) {
                 continue;
             }
+            if self.is_shifted(state, member, of, domain, &boxes) {
+                cost.cycles += FORWARDING_STALL;
+                continue;
+            }
             let bytes = volume(region) * dag.funcs[member].bytes;
             let others: f64 = self.resident.values().sum();
             if others + bytes <= self.register_bytes() && !self.resident.contains_key(&member) {
                 self.resident.insert(member, bytes);
                 resident.push(member);
             }
+        }
+        if is_innermost {
+            self.innermost.extend(&members);
         }
         for &member in &members {
             let Some(region) = boxes.get(Source::Func(member)) else { continue };
@@ -54,6 +63,7 @@ impl Pricer<'_> {
                 written += member.written;
             }
         }
+        self.innermost.retain(|func| !members.contains(func));
         let own = if depth < loops.len() {
             self.for_loop(state, of, loops, depth, domain, &boxes)
         } else {
@@ -114,6 +124,34 @@ impl Pricer<'_> {
             })
     }
 
+    /// Returns true if vectors of a member that is written out are read at other places than they are stored to: then
+    /// registers do not hold them, and each waits until the stores that it has a part of are in the cache.
+    fn is_shifted(
+        &self,
+        state: &State,
+        member: FuncId,
+        host: (FuncId, usize),
+        domain: &[(i64, i64)],
+        boxes: &Boxes,
+    ) -> bool {
+        let Some((along, lanes)) = state.shape((member, 0)).and_then(|shape| shape.vector) else { return false };
+        let Some(dim) = self.dag.funcs[member].stages[0].vars[along].dim else { return false };
+        let mut phases = BTreeSet::new();
+        for reader in state.readers(self.dag, member) {
+            let region = boxes.get(Source::Func(reader.0)).filter(|_| reader != host);
+            let domain = match region {
+                Some(region) => self.dag.domain(reader, region),
+                None if reader == host => Box::from_slice(domain),
+                None => continue,
+            };
+            let first: Vec<i64> = domain.iter().map(|span| span.0).collect();
+            let read = elements(self.dag, reader, &first, &|func| state.is_inlined(func), &mut 0);
+            let of_member = read.iter().filter(|element| element.source == Source::Func(member));
+            phases.extend(of_member.map(|element| element.at[dim].0.rem_euclid(lanes)));
+        }
+        phases.len() > 1
+    }
+
     /// Bytes of Funcs that registers hold, beside operands.
     fn register_bytes(&self) -> f64 {
         let vector = &self.machine.vector;
@@ -150,7 +188,7 @@ impl Pricer<'_> {
         let touched = self.bytes(state, boxes.iter(), None, points) + self.own(state, of, &middle, None);
         for level in 0..self.machine.caches.len() {
             let holds = self.machine.caches[level].usable(self.threads) as f64;
-            if touched > holds {
+            if touched > holds || touched + self.evicted(&boxes, level) > holds {
                 continue;
             }
             // What is allocated in the loop is the same memory in each iteration.
@@ -177,7 +215,7 @@ impl Pricer<'_> {
         let resident: Vec<FuncId> = self.resident.keys().copied().collect();
         let constants = constants(self.dag, state, of, loops, shape);
         let innermost_key = innermost.map(|(v, step, trip)| (v, step, trip as i64));
-        let is_cut = is_cut(state, of, loops, shape);
+        let is_cut = self.is_cut(state, of, loops, shape);
         let key = (of.0, of.1, shape.clone(), innermost_key, resident, constants, is_cut);
         let made = match self.memo.kernels.get(&key) {
             Some(known) => *known,
@@ -213,6 +251,15 @@ impl Pricer<'_> {
         }
     }
 
+    /// Returns true if some loop along the vectors of a definition is small enough to be cut where clamps of coordinates
+    /// begin: its own one, or the innermost one around it.
+    fn is_cut(&self, state: &State, of: (FuncId, usize), loops: &[LoopSpec], shape: &Shape) -> bool {
+        let Some((along, _)) = shape.vector else { return true };
+        loops.iter().any(|l| l.var == along && l.trip > 1.0)
+            || self.innermost.contains(&of.0)
+            || !matches!(state.place(of.0), Place::At { .. })
+    }
+
     fn work(&mut self, state: &State, of: (FuncId, usize)) -> Rc<Work> {
         if let Some(known) = self.memo.works.get(&of) {
             return known.clone();
@@ -221,17 +268,6 @@ impl Pricer<'_> {
         let made = with_inlined(self.dag, stage, &|func| state.is_inlined(func), &mut self.memo.inner_work);
         self.memo.works.entry(of).or_insert(Rc::new(made)).clone()
     }
-}
-
-/// Returns true if some loop along the vectors of a definition is small enough to be cut where clamps of coordinates
-/// begin: its own one, or the innermost one around it.
-fn is_cut(state: &State, of: (FuncId, usize), loops: &[LoopSpec], shape: &Shape) -> bool {
-    let Some((along, _)) = shape.vector else { return true };
-    loops.iter().any(|l| l.var == along && l.trip > 1.0)
-        || match state.place(of.0) {
-            Place::At { host, depth, .. } => state.shape(host).is_some_and(|shape| shape.depth() == depth),
-            Place::Inline | Place::Root => true,
-        }
 }
 
 /// The variables, a bit each, whose values are constants in all that is written out: reductions with a constant number
