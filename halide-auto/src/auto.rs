@@ -1,6 +1,7 @@
 //! The choice of a schedule: searches, what code the compiler makes of what they find, and copies of Funcs for those
 //! consumers that want them elsewhere.
 
+use crate::begin::beginnings;
 use crate::cost::Pricer;
 use crate::dag::{Box as Spans, Dag, volume};
 use crate::emit;
@@ -9,20 +10,19 @@ use crate::estimate::{Complete, Estimates};
 use crate::ground::{Ground, root_only};
 use crate::group::{Group, groups_of};
 use crate::import::state_of;
-use crate::inline::{inlined, may_inline};
+use crate::inline::inlined;
 use crate::kept::{Kept, completed, placed};
 use crate::legal::lowers;
-use crate::mixed::mixed;
 use crate::search::{Candidate, Search};
 use crate::state::{Place, State};
-use crate::tuning::{INSPECTIONS, LEAST_SHARE, MOST_COPIES};
+use crate::tuning::{INSPECTIONS, MOST_COPIES};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
 use halide_sched::plan::{Plan, resolve};
 use halide_sched::schedule::{FloatMode, Schedule};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A schedule that was chosen.
@@ -188,7 +188,7 @@ impl Chooser<'_> {
         best = known.into_iter().min_by(|a, b| a.ns().total_cmp(&b.ns())).unwrap_or(best);
         let breadth_first_ns = breadth_first.ns();
         // A search that ended early is not begun again for copies.
-        let copies = if is_long { Vec::new() } else { copies(&dag, &best, given, &search.kept) };
+        let copies = if is_long { Vec::new() } else { beginnings(&best, given, &search.kept, &search.pricer) };
         for candidate in [best, breadth_first] {
             let schedule = self.schedule(&search, &candidate, &begins);
             let compiles = match refused.is_empty() {
@@ -290,54 +290,6 @@ fn points(dag: &Dag<'_>, roots: &BTreeMap<FuncId, Spans>) -> BTreeMap<FuncId, f6
         (0..dag.funcs[func].stages.len()).map(|n| volume(&dag.domain((func, n), region))).sum::<f64>()
     };
     roots.iter().map(|(func, region)| (*func, all(*func, region))).collect()
-}
-
-/// Beginnings of schedules in which a Func that several groups read is computed for one of them by itself: a Func
-/// outside of all loops, or one that is substituted, at points about which data decide for some consumers, and at all
-/// points for others. Those come first whose groups take the most time.
-fn copies(dag: &Dag<'_>, candidate: &Candidate, begins: &Schedule, kept: &Kept) -> Vec<Schedule> {
-    let (state, whole) = (&candidate.state, candidate.ns());
-    let mixed = mixed(dag, &|func| state.is_inlined(func));
-    let mut found: Vec<(f64, Schedule)> = Vec::new();
-    for (func, own) in candidate.groups.enumerate().filter(|(func, _)| !kept.has(*func)) {
-        let ns = match own {
-            Some(ns) => *ns,
-            None if state.is_inlined(func) && mixed[func] => {
-                let roots = state.readers(dag, func).into_iter().map(|reader| state.root(reader.0));
-                let roots: BTreeSet<FuncId> = roots.collect();
-                roots.into_iter().filter_map(|root| candidate.groups[root]).sum()
-            }
-            None => continue,
-        };
-        let is_free = !dag.funcs[func].is_output && may_inline(dag.pipeline, func);
-        if is_free
-            && ns >= LEAST_SHARE * whole
-            && let Some(consumers) = part(dag, state, func)
-        {
-            let mut begins = begins.clone();
-            drop(begins.func(dag.pipeline.funcs[func].name.as_str()).clone_in(consumers));
-            found.push((ns, begins));
-        }
-    }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    found.into_iter().map(|(_, begins)| begins).collect()
-}
-
-/// The consumers of a Func that are parts of one group, if others are not.
-fn part(dag: &Dag<'_>, state: &State, func: FuncId) -> Option<Vec<String>> {
-    let direct: BTreeSet<FuncId> = dag.funcs[func].readers.iter().map(|reader| reader.0).collect();
-    // Consumers by the groups that they are part of.
-    let mut parts: BTreeMap<Vec<FuncId>, Vec<String>> = BTreeMap::new();
-    for reader in direct {
-        let of: BTreeSet<FuncId> = match state.is_inlined(reader) {
-            true => state.readers(dag, reader).into_iter().map(|r| state.root(r.0)).collect(),
-            false => BTreeSet::from([state.root(reader)]),
-        };
-        let name = dag.pipeline.funcs[reader].name.clone();
-        parts.entry(of.into_iter().collect()).or_default().push(name);
-    }
-    // The last part keeps the Func itself.
-    parts.into_values().rev().nth(1)
 }
 
 /// Lets definitions of floats use them so.

@@ -52,6 +52,7 @@
 
 mod advise;
 mod auto;
+mod begin;
 mod boxes;
 mod cost;
 mod dag;

@@ -112,6 +112,7 @@ impl<'q> Search<'q> {
     /// Writes out the loops of Funcs that are computed in the innermost loop of another one.
     fn settle(&self, state: &mut State, root: FuncId) {
         let dag = self.pricer.dag;
+        self.pricer.note_fixed(state, root);
         let mut members: Vec<FuncId> =
             state.choices.ids().filter(|id| *id != root && state.root(*id) == root).collect();
         members.retain(|id| !self.kept.has(*id));

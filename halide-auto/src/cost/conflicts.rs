@@ -19,7 +19,8 @@ impl Pricer<'_> {
         }
         let Some(cache) = caches.get(level) else { return 0.0 };
         let mut all = 0.0;
-        for (source, region) in boxes.iter().filter(|(source, _)| matches!(source, Source::Image(_))) {
+        let shares = |source: &Source| matches!(source, Source::Image(image) if self.apart != Some(*image));
+        for (source, region) in boxes.iter().filter(|(source, _)| shares(source)) {
             let extents: Box = region.iter().map(|span| (0, extent(*span) - 1)).collect();
             let key = (*source, level, extents);
             all += match self.conflicts.get(&key) {

@@ -2,14 +2,14 @@
 
 use super::Pricer;
 use crate::dag::extent;
-use crate::state::{Place, State};
+use crate::state::State;
 use halide_core::ids::FuncId;
 
 impl Pricer<'_> {
-    /// Notes for a Func with updates in loops which variables have a number of values that is a multiple of what is
-    /// written out, whatever the size of outputs.
+    /// Notes for a Func with updates which variables have a number of values that is a multiple of what is written out,
+    /// whatever the size of outputs.
     pub(crate) fn note_fixed(&self, state: &mut State, func: FuncId) {
-        if self.dag.funcs[func].stages.len() > 1 && state.place(func) != Place::Root {
+        if self.dag.funcs[func].stages.len() > 1 {
             let [region, larger] = [0, 1].map(|larger| self.region(state, func, larger));
             self.note_fixed_in(state, func, region.as_deref(), larger.as_deref());
         }

@@ -20,7 +20,7 @@ use crate::dag::{Box, Dag, Source, Work};
 use crate::kernel::Kernel;
 use crate::state::{Choice, LoopSpec, Place, Shape, State};
 use crate::tuning::{FORK_NS, HIDDEN_FAR, HIDDEN_NEAR};
-use halide_core::ids::FuncId;
+use halide_core::ids::{FuncId, ImageId};
 use halide_ir::machine::Machine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -93,6 +93,8 @@ pub(crate) struct Pricer<'q> {
     innermost: BTreeSet<FuncId>,
     /// Bytes that regions of inputs occupy of caches beyond their size, by source, cache and extents.
     conflicts: BTreeMap<(Source, usize, Box), f64>,
+    /// An input of which rows are taken not to share sets of caches.
+    apart: Option<ImageId>,
     /// The Funcs that are substituted, of which the memories below speak.
     inlined: Vec<FuncId>,
     memo: Memo,
@@ -123,9 +125,15 @@ impl<'q> Pricer<'q> {
             resident: BTreeMap::new(),
             innermost: BTreeSet::new(),
             conflicts: BTreeMap::new(),
+            apart: None,
             slow: Vec::new(),
             priced: 0,
         }
+    }
+
+    /// Prices of the same that remember nothing, and take rows of an input not to share sets of caches.
+    pub(crate) fn afresh(&self, apart: Option<ImageId>) -> Pricer<'q> {
+        Pricer { apart, ..Pricer::new(self.dag, self.machine, self.threads, self.roots) }
     }
 
     pub(crate) fn threads(&self) -> u32 {

@@ -101,12 +101,16 @@ pub struct Declared {
 
 impl Cache {
     /// Returns the bytes of data that each of `threads` threads has for itself. A unified cache keeps a quarter for
-    /// code. Virtual machines report caches of whole sockets, so beyond 4 MiB a thread nothing is counted on.
+    /// code. Virtual machines report caches of whole sockets, so beyond 4 MiB a thread, or 16 MiB for few of them,
+    /// nothing is counted on.
     pub fn usable(&self, threads: u32) -> u64 {
-        /// More than cores of today have to themselves.
+        /// More than cores of today have to themselves, where all of them work.
         const MOST_BYTES: u64 = 4 << 20;
+        /// The last cache of a few cores of today, at least, of which few threads have the whole.
+        const MOST_SHARED: u64 = 16 << 20;
         let sharing = u64::from(self.shared_by.min(threads).max(1));
-        let own = (self.bytes / sharing).min(MOST_BYTES);
+        let most = MOST_BYTES.max(MOST_SHARED / u64::from(threads.max(1)));
+        let own = (self.bytes / sharing).min(most);
         if self.unified { own / 4 * 3 } else { own }
     }
 }
