@@ -14,6 +14,7 @@ use crate::inline::inlined;
 use crate::kept::{Kept, completed, placed};
 use crate::legal::lowers;
 use crate::search::{Candidate, Search};
+use crate::sizes::asks_for_more;
 use crate::state::{Place, State};
 use crate::tuning::{INSPECTIONS, MOST_COPIES};
 use halide_core::ids::FuncId;
@@ -258,7 +259,9 @@ impl Chooser<'_> {
         inspect(&plan).map(drop)
     }
 
-    /// The definitions whose innermost loops have no code with vectors; `None` if nobody tells.
+    /// The definitions whose innermost loops have no code with vectors, or else those with others in their loops,
+    /// if code asks for more of the inputs than plain loops do: then code runs that guards each point. `None` if nobody
+    /// tells.
     fn slow_stages(
         &self,
         search: &Search<'_>,
@@ -279,6 +282,16 @@ impl Chooser<'_> {
                 let is_vector = shape.vector.is_some();
                 slow.extend(Some((id, n)).filter(|_| is_vector && facts.refused.contains(&name)));
             }
+        }
+        let plain = resolve(self.pipeline, &root_only(self.pipeline), self.target);
+        if slow.is_empty() && plain.is_ok_and(|plain| asks_for_more(&plan, &plain, self.complete)) {
+            let state = &candidate.state;
+            slow.extend(state.choices.iter().filter_map(|choice| match choice.place {
+                Place::At { host, .. } => Some(host),
+                Place::Inline | Place::Root => None,
+            }));
+            slow.retain(|of| !search.kept.has(of.0));
+            slow.dedup();
         }
         Ok(Some(slow))
     }

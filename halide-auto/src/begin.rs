@@ -1,7 +1,7 @@
 //! Beginnings of schedules: what a search does not change.
 //!
-//! A schedule may begin with Funcs that are computed for some of their consumers by themselves, and with inputs of which
-//! what a piece needs is copied to lie together (packing): a search then places the copies as it does all Funcs.
+//! A schedule may begin with Funcs that are computed for some of their consumers by themselves, and with inputs of
+//! which a piece is copied to lie together (packing): a search then places the copies as it does all Funcs.
 
 use crate::cost::Pricer;
 use crate::dag::{Dag, Source};

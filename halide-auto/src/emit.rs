@@ -239,3 +239,28 @@ fn share(
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::tests::{TARGET, inside, pipeline, priced};
+    use halide_core::Func;
+
+    #[test]
+    fn what_slides_in_the_loops_of_a_member_is_stored_in_those_around_it() {
+        let heavy = pipeline(|input, x, y| {
+            let mut first = Func::new("first");
+            first[(x, y)] = input[(x, y)] * 2.0f32;
+            first[(x, y - 1)] + first[(x, y + 1)]
+        });
+        let text = priced(&heavy, |pricer, root, [inner, out]| {
+            let first = pricer.dag.pipeline.funcs.ids().find(|id| pricer.dag.pipeline.funcs[*id].name == "first");
+            let first = first.unwrap_or_else(|| panic!("no Func is called `first`"));
+            let mut state = inside(&root, [inner, out], 1, 64, false);
+            state.choice_mut(out).shapes[0].tile[1] = 64;
+            state.choice_mut(first).place = Place::At { host: (inner, 0), depth: 1, slides: true };
+            schedule(pricer, &state, &TARGET, &Kept::default()).to_string()
+        });
+        assert!(text.contains("first: store_at(out, yo) compute_at(inner, y)"), "{text}");
+    }
+}

@@ -82,7 +82,7 @@ pub(crate) fn kernel(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel
 }
 
 /// Returns true if data decide about what a definition stores, and it reads its own Func: lanes follow each other.
-pub(crate) fn is_serial(dag: &Dag<'_>, of: (FuncId, usize), at: &[i64]) -> bool {
+fn is_serial(dag: &Dag<'_>, of: (FuncId, usize), at: &[i64]) -> bool {
     let point: Box = at.iter().map(|v| (*v, *v)).collect();
     let (reads, stored) = dag.own_reads(of, &point);
     !reads.is_empty() && stored.iter().any(|span| extent(*span) > 1)

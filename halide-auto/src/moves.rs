@@ -1,7 +1,6 @@
 //! Steps from a state to others: one Func at another place, or one definition with other loops.
 
 use crate::dag::{Dag, StageNode, extent};
-use crate::kernel::is_serial;
 use crate::state::{Place, Shape, State};
 use crate::tuning::{BLOCKS, FEW, MOST_REGISTERS, MOST_TERMS, REGISTER_STEPS, TILE_STEPS};
 use halide_core::ids::FuncId;
@@ -200,10 +199,6 @@ pub(crate) fn shapes(
         }
     }
     if let Some((along, lanes)) = shape.vector {
-        // What data decide about is computed one element after the other in vectors, too.
-        if is_serial(dag, of, &domain.iter().map(|span| span.0).collect::<Vec<_>>()) {
-            all.push(Shape { vector: None, ..shape.clone() });
-        }
         for lanes in [lanes / 2, lanes * 2] {
             if lanes > 1 && lanes <= most_lanes && lanes <= extent(domain[along]) {
                 all.push(Shape { vector: Some((along, lanes)), ..shape.clone() });

@@ -306,7 +306,8 @@ impl<'q> Search<'q> {
 
     /// Returns true if a Func is in the innermost loop of another one.
     fn is_innermost(&self, state: &State, func: FuncId) -> bool {
-        matches!(state.place(func), Place::At { host, depth, .. } if state.shape(host).is_some_and(|s| s.depth() == depth))
+        let Place::At { host, depth, .. } = state.place(func) else { return false };
+        state.shape(host).is_some_and(|shape| shape.depth() == depth)
     }
 
     /// Returns true if a Func is in loops of one iteration, which are outside of all others: it may as well be outside

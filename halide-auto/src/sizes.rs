@@ -31,6 +31,23 @@ pub(crate) fn image_dims(plan: &Plan, complete: &Complete) -> Result<IdVec<Image
     Ok(said.map(|(said, n)| said.as_ref().map_or_else(|| dims(&n.region, &n.strides), dense_dims)).collect())
 }
 
+/// Returns true if code for a plan asks for more of the inputs than that for another one.
+pub(crate) fn asks_for_more(plan: &Plan, other: &Plan, complete: &Complete) -> bool {
+    let (Some(needs), Some(others)) = (needs(plan, complete), needs(other, complete)) else { return false };
+    let is_within = |(need, other): (&Box, &Box)| {
+        need.iter().zip(other).all(|(need, other)| need.0 >= other.0 && need.1 <= other.1)
+    };
+    !needs.iter().zip(&others).all(is_within)
+}
+
+/// The regions of inputs that code for a plan asks for.
+fn needs(plan: &Plan, complete: &Complete) -> Option<Vec<Box>> {
+    let query = ShapeQuery::new(plan, &LowerOptions::default()).ok()?;
+    let given = complete.images.iter().map(|_| None).collect();
+    let needs = query.needs(&complete.regions, &given, &complete.params).ok()?;
+    Some(needs.iter().map(|need| spans(&need.region)).collect())
+}
+
 /// The extents of Funcs as the compiler stores them, each outside of all loops: what is taken where data decide about
 /// coordinates.
 pub(crate) fn assumed_regions(

@@ -104,8 +104,8 @@ pub(crate) const SCATTERED_LANE: f64 = 8.0;
 /// loop. Unit: 1. Reason: measured with the histograms of `bilateral_grid` on Zen 3, 10.5 and 4.7 cycles.
 pub(crate) const SERIAL_LANES: f64 = 2.0;
 /// The time that a load of a part of what was just stored waits. Unit: cycles.
-/// Reason: stores leave in order, and nothing behind the load hides its wait; measured with the weights of `nl_means` on
-/// Zen 3, 110 cycles with the exponential that follows.
+/// Reason: stores leave in order, and nothing behind the load hides its wait; measured with the weights of `nl_means`
+/// on Zen 3, 110 cycles with the exponential that follows.
 pub(crate) const FORWARDING_STALL: f64 = 60.0;
 /// The largest distance of lanes that are loaded as whole vectors and shuffled. Unit: elements.
 pub(crate) const LONGEST_SHUFFLE: i64 = 4;

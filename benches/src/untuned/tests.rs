@@ -38,6 +38,13 @@ fn chosen_schedules_serve_their_sizes() {
         let compiled = job.pipeline.compile(&auto.schedule, &target).unwrap();
         let mut outputs = job.outputs().unwrap();
         job.run(&compiled, Some(2), &mut outputs).unwrap_or_else(|e| panic!("{}: {e}", app.name));
-        assert_eq!(compiled.variants().len(), 1, "{}:\n{}", app.name, auto.schedule);
+        assert_eq!(
+            compiled.variants().len(),
+            1,
+            "{}:\n{}\n{:?} {threads}",
+            app.name,
+            auto.schedule,
+            compiled.variants()
+        );
     }
 }

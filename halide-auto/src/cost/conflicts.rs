@@ -37,8 +37,8 @@ impl Pricer<'_> {
     }
 }
 
-/// The size of a cache like this one, but for its ways, in which no set has more lines of a region than ways. `whole` is
-/// the buffer, of elements of so many bytes, whose rows follow each other.
+/// The size of a cache like this one, but for its ways, in which no set has more lines of a region than ways. `whole`
+/// is the buffer, of elements of so many bytes, whose rows follow each other.
 fn occupied(whole: &[(i64, i64)], region: &[(i64, i64)], element: f64, cache: &Cache) -> f64 {
     let period = cache.bytes / u64::from(cache.ways.max(1));
     let (line, sets) = (u64::from(cache.line.max(1)), (period / u64::from(cache.line.max(1))).max(1));

@@ -9,7 +9,7 @@ mod fixed;
 mod parts;
 mod slow;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod traffic;
 mod walk;
 

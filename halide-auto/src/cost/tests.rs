@@ -3,8 +3,6 @@
 use super::Pricer;
 use crate::boxes::of_roots;
 use crate::dag::{Box as Spans, Dag, Known};
-use crate::emit;
-use crate::kept::Kept;
 use crate::state::{Choice, Place, Shape, State};
 use crate::tuning::FORWARDING_STALL;
 use halide_core::buffer::Region;
@@ -19,7 +17,7 @@ use std::rc::Rc;
 const SIZE: i64 = 1024;
 const LANES: i64 = 8;
 
-const TARGET: Target = Target {
+pub(crate) const TARGET: Target = Target {
     arch: Arch::X86_64,
     vector_bits: 256,
     features: None,
@@ -30,7 +28,7 @@ const TARGET: Target = Target {
 };
 
 /// `out` reads three neighbours of each point of `inner`.
-fn pipeline(inner: impl FnOnce(&ImageParam, Var, Var) -> Expr) -> Pipeline {
+pub(crate) fn pipeline(inner: impl FnOnce(&ImageParam, Var, Var) -> Expr) -> Pipeline {
     let (x, y) = vars!(x, y);
     let input = ImageParam::new("input", F32, 2);
     let (mut before, mut out) = (Func::new("inner"), Func::new("out"));
@@ -41,7 +39,7 @@ fn pipeline(inner: impl FnOnce(&ImageParam, Var, Var) -> Expr) -> Pipeline {
 
 /// Prices an output of 1024 x 1024 points by `price`, which gets the state in which both stages are at the root, and
 /// the ids of `inner` and `out`.
-fn priced<R>(pipeline: &Pipeline, price: impl FnOnce(&mut Pricer<'_>, State, [FuncId; 2]) -> R) -> R {
+pub(crate) fn priced<R>(pipeline: &Pipeline, price: impl FnOnce(&mut Pricer<'_>, State, [FuncId; 2]) -> R) -> R {
     let params = IdVec::new();
     let images = pipeline.images.ids().map(|_| Region::of_extents([SIZE, SIZE])).collect();
     let known = Known { params: &params, images: &images };
@@ -64,7 +62,13 @@ fn priced<R>(pipeline: &Pipeline, price: impl FnOnce(&mut Pricer<'_>, State, [Fu
 }
 
 /// The state in which `inner` is computed inside of so many loops of `out`, all that it has there written out or not.
-fn inside(state: &State, [inner, out]: [FuncId; 2], depth: usize, columns: i64, is_written_out: bool) -> State {
+pub(crate) fn inside(
+    state: &State,
+    [inner, out]: [FuncId; 2],
+    depth: usize,
+    columns: i64,
+    is_written_out: bool,
+) -> State {
     let mut next = state.clone();
     let host = next.choice_mut(out);
     host.shapes[0].tile[0] = columns;
@@ -141,22 +145,4 @@ fn clamps_that_no_loop_is_cut_for_are_gathers() {
     let of = |is_written_out| price(&clamped, is_written_out) / price(&plain, is_written_out);
     assert!(of(true) > 1.5, "{}", of(true));
     assert!(of(false) < 1.2, "{}", of(false));
-}
-
-#[test]
-fn what_slides_in_the_loops_of_a_member_is_stored_in_those_around_it() {
-    let heavy = pipeline(|input, x, y| {
-        let mut first = Func::new("first");
-        first[(x, y)] = input[(x, y)] * 2.0f32;
-        first[(x, y - 1)] + first[(x, y + 1)]
-    });
-    let text = priced(&heavy, |pricer, root, [inner, out]| {
-        let first = pricer.dag.pipeline.funcs.ids().find(|id| pricer.dag.pipeline.funcs[*id].name == "first");
-        let first = first.unwrap_or_else(|| panic!("no Func is called `first`"));
-        let mut state = inside(&root, [inner, out], 1, 64, false);
-        state.choice_mut(out).shapes[0].tile[1] = 64;
-        state.choice_mut(first).place = Place::At { host: (inner, 0), depth: 1, slides: true };
-        emit::schedule(pricer, &state, &TARGET, &Kept::default()).to_string()
-    });
-    assert!(text.contains("first: store_at(out, yo) compute_at(inner, y)"), "{text}");
 }

@@ -251,8 +251,8 @@ impl Pricer<'_> {
         }
     }
 
-    /// Returns true if some loop along the vectors of a definition is small enough to be cut where clamps of coordinates
-    /// begin: its own one, or the innermost one around it.
+    /// Returns true if some loop along the vectors of a definition is small enough to be cut where clamps of
+    /// coordinates begin: its own one, or the innermost one around it.
     fn is_cut(&self, state: &State, of: (FuncId, usize), loops: &[LoopSpec], shape: &Shape) -> bool {
         let Some((along, _)) = shape.vector else { return true };
         loops.iter().any(|l| l.var == along && l.trip > 1.0)

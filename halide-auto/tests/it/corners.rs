@@ -77,7 +77,7 @@ fn questions_that_are_wrong() {
     let huge = select(&matmul(10_000_000, 10_000_000), &machine, 1, &paper).unwrap_err();
     assert_eq!(
         huge.to_string(),
-        "the smallest tile holds 720000064 bytes, too many for every cache: a thread has at most 3145728; choose by \
+        "the smallest tile holds 720000064 bytes, too many for every cache: a thread has at most 12582912; choose by \
          `Fidelity::Corrected`, which cuts rows"
     );
     let no_lanes = TssOptions { lanes: Some(0), ..options };

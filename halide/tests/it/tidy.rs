@@ -58,6 +58,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "group",
             "import",
             "legal",
+            "begin",
             "auto",
             "price",
             "advise",
