@@ -92,9 +92,8 @@ fn points_are_counted_as_the_compiler_makes_them() {
     }
 }
 
-/// A sum of products is added up in registers, for several rows and vectors at once.
-#[test]
-fn sums_are_added_up_in_registers() {
+/// A product of matrices, the first of 1024 columns.
+fn matrix_product() -> Pipeline {
     let (a, b) = (ImageParam::new("a", F32, 2), ImageParam::new("b", F32, 2));
     let (x, y) = vars!(x, y);
     let (mut product, mut out) = (Func::new("product"), Func::new("out"));
@@ -102,13 +101,32 @@ fn sums_are_added_up_in_registers() {
     product[(x, y)] = cast_to(F32, 0);
     product[(x, y)] += a[(k.x, y)] * b[(x, k.x)];
     out[(x, y)] = product[(x, y)];
-    let pipeline = Pipeline::new([&out]).unwrap_or_else(|e| panic!("{e}"));
+    Pipeline::new([&out]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A sum of products is added up in registers, for several rows and vectors at once.
+#[test]
+fn sums_are_added_up_in_registers() {
+    let pipeline = matrix_product();
     let auto = chosen(&pipeline, &TARGET, &Estimates::new().output("out", [1024, 1024]));
     let text = auto.schedule.to_string();
     let update = text.lines().find(|line| line.starts_with("product.update(0)")).unwrap_or_default();
     assert!(text.contains("product: compute_at(out, "), "{text}");
     assert!(update.contains("unroll(") && update.contains("k.x, "), "{text}");
     assert!(auto.predicted_ns * 10.0 < auto.breadth_first_ns, "{text}");
+}
+
+/// Columns of a matrix whose rows are a multiple of a cache's period apart are copied to lie together; those of another
+/// width stay where they are.
+#[test]
+fn inputs_are_packed_whose_rows_share_sets_of_caches() {
+    let pipeline = matrix_product();
+    let target = Target { threads: 1, ..TARGET };
+    let of = |columns: i64| chosen(&pipeline, &target, &Estimates::new().output("out", [columns, 1024]));
+    let [packed, plain] = [of(1024), of(1040)];
+    let text = packed.schedule.to_string();
+    assert!(text.contains("b.in(product): compute_at("), "{text}");
+    assert!(!plain.schedule.to_string().contains("in(product)"), "{}", plain.schedule);
 }
 
 /// A compiler that makes slow code of a stage is asked again, and what it says of the first schedule counts.
