@@ -14,16 +14,17 @@ use crate::inline::inlined;
 use crate::kept::{Kept, completed, placed};
 use crate::legal::lowers;
 use crate::search::{Candidate, Search};
-use crate::sizes::asks_for_more;
+use crate::sizes::{asks_for_more, needs};
 use crate::state::{Place, State};
 use crate::tuning::{INSPECTIONS, MOST_COPIES};
-use halide_core::ids::FuncId;
+use halide_core::ids::{FuncId, IdVec, ImageId};
 use halide_core::pipeline::Pipeline;
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
+use halide_sched::lower::regions::query::Need;
 use halide_sched::plan::{Plan, resolve};
 use halide_sched::schedule::{FloatMode, Schedule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A schedule that was chosen.
@@ -165,7 +166,7 @@ impl Chooser<'_> {
         let mut inspected: Vec<Candidate> = Vec::new();
         for _ in 0..INSPECTIONS {
             let schedule = self.schedule(&search, &best, &begins);
-            let slow = match self.slow_stages(&search, &best, &schedule, inspect) {
+            let slow = match self.slow_stages(&search, &best, &schedule, &ground.needs, inspect) {
                 Ok(Some(slow)) => slow,
                 Ok(None) => break,
                 // What compiled before is taken.
@@ -259,14 +260,15 @@ impl Chooser<'_> {
         inspect(&plan).map(drop)
     }
 
-    /// The definitions whose innermost loops have no code with vectors, or else those with others in their loops,
-    /// if code asks for more of the inputs than plain loops do: then code runs that guards each point. `None` if nobody
-    /// tells.
+    /// The definitions whose innermost loops have no code with vectors, or else those with others in their innermost
+    /// loops, if code asks for more of the inputs than `plain` loops do: then code runs that guards each point. `None` if
+    /// nobody tells.
     fn slow_stages(
         &self,
         search: &Search<'_>,
         candidate: &Candidate,
         schedule: &Schedule,
+        plain: &IdVec<ImageId, Need>,
         inspect: &mut Inspect<'_>,
     ) -> Result<Option<Vec<(FuncId, usize)>>, AutoError> {
         let plan = resolve(self.pipeline, schedule, self.target).map_err(AutoError::Schedule)?;
@@ -283,15 +285,12 @@ impl Chooser<'_> {
                 slow.extend(Some((id, n)).filter(|_| is_vector && facts.refused.contains(&name)));
             }
         }
-        let plain = resolve(self.pipeline, &root_only(self.pipeline), self.target);
-        if slow.is_empty() && plain.is_ok_and(|plain| asks_for_more(&plan, &plain, self.complete)) {
+        let asks_for_more = || needs(&plan, self.complete).is_ok_and(|needs| asks_for_more(&needs, plain));
+        if slow.is_empty() && asks_for_more() {
             let state = &candidate.state;
-            slow.extend(state.choices.iter().filter_map(|choice| match choice.place {
-                Place::At { host, .. } => Some(host),
-                Place::Inline | Place::Root => None,
-            }));
-            slow.retain(|of| !search.kept.has(of.0));
-            slow.dedup();
+            let inner = state.choices.ids().filter(|func| state.is_innermost(*func));
+            let hosts: BTreeSet<(FuncId, usize)> = inner.filter_map(|func| state.host(func)).collect();
+            slow.extend(hosts.into_iter().filter(|host| !search.kept.has(host.0)));
         }
         Ok(Some(slow))
     }

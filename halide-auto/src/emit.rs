@@ -102,15 +102,17 @@ pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target, kept
                 let Some(compute) = level(dag, state, kept, host, depth) else { continue };
                 // Outside of all loops of its host is where that is computed, which may be in loops of another Func.
                 let outside = match (depth, state.place(host.0)) {
-                    (2.., _) => level(dag, state, kept, host, depth - 1),
-                    (_, Place::At { host, depth, .. }) => level(dag, state, kept, host, depth),
+                    (2.., _) => Some((host, depth - 1)),
+                    (_, Place::At { host, depth, .. }) => Some((host, depth)),
                     (_, Place::Root | Place::Inline) => None,
                 };
+                let stored = outside.map(|(host, depth)| level(dag, state, kept, host, depth));
                 let func = schedule.func(name);
-                let func = match (slides, outside) {
-                    (false, _) => func,
-                    (true, None) => func.store_root(),
-                    (true, Some((of, var))) => func.store_at(of, var),
+                let func = match stored.filter(|_| slides) {
+                    Some(Some((of, var))) => func.store_at(of, var),
+                    None if slides => func.store_root(),
+                    // A loop that no directive can name keeps nothing.
+                    None | Some(None) => func,
                 };
                 drop(func.compute_at(compute.0, compute.1));
             }

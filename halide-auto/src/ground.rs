@@ -5,11 +5,12 @@ use crate::boxes::of_roots;
 use crate::dag::{Box as Spans, Dag, Known};
 use crate::error::AutoError;
 use crate::estimate::Complete;
-use crate::sizes::{assumed_regions, image_dims, region_of, spans};
+use crate::sizes::{assumed_regions, image_dims, needs, region_of, spans};
 use halide_core::buffer::Region;
 use halide_core::ids::{FuncId, IdVec, ImageId};
 use halide_core::pipeline::Pipeline;
 use halide_ir::target::Target;
+use halide_sched::lower::regions::query::Need;
 use halide_sched::plan::resolve;
 use halide_sched::schedule::Schedule;
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Ground<'c> {
     pub(crate) pipeline: Pipeline,
     complete: &'c Complete,
+    /// What the inputs must have for plain loops.
+    pub(crate) needs: IdVec<ImageId, Need>,
     images: IdVec<ImageId, Region>,
     assumed: BTreeMap<FuncId, Spans>,
 }
@@ -26,10 +29,11 @@ impl<'c> Ground<'c> {
     /// Finds the regions of a pipeline in which wrappers, copies and parts of reductions are Funcs.
     pub(crate) fn new(pipeline: Pipeline, target: &Target, complete: &'c Complete) -> Result<Ground<'c>, AutoError> {
         let plan = resolve(&pipeline, &root_only(&pipeline), target).map_err(AutoError::Schedule)?;
-        let dims = image_dims(&plan, complete)?;
+        let needs = needs(&plan, complete)?;
+        let dims = image_dims(&needs, complete);
         let assumed = assumed_regions(&plan, complete, &dims)?;
         let images = dims.iter().map(|dims| region_of(dims)).collect();
-        Ok(Ground { pipeline, complete, images, assumed })
+        Ok(Ground { pipeline, complete, needs, images, assumed })
     }
 
     /// The pipeline as numbers. `contracts` tells that products and sums of floats are one operation.

@@ -72,7 +72,7 @@ pub(crate) struct Element {
 /// Answers a question. Vectors that are stored where data say, to be read again, become one element after the other.
 pub(crate) fn kernel(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel {
     let lanes = q.shape.vector.map_or(1, |(_, lanes)| lanes);
-    if lanes == 1 || !is_serial(dag, q.of, q.at) {
+    if lanes == 1 || !is_serial(dag, q) {
         return of_vectors(dag, q, vector);
     }
     let shape = Shape { vector: None, ..q.shape.clone() };
@@ -81,10 +81,10 @@ pub(crate) fn kernel(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel
     Kernel { loads: all(one.loads), stores: all(one.stores), arithmetic: all(one.arithmetic), ..one }
 }
 
-/// Returns true if data decide about what a definition stores, and it reads its own Func: lanes follow each other.
-fn is_serial(dag: &Dag<'_>, of: (FuncId, usize), at: &[i64]) -> bool {
-    let point: Box = at.iter().map(|v| (*v, *v)).collect();
-    let (reads, stored) = dag.own_reads(of, &point);
+/// Returns true if data decide about what a definition stores, and it reads its own Func.
+fn is_serial(dag: &Dag<'_>, q: &Question<'_>) -> bool {
+    let point: Box = q.at.iter().map(|v| (*v, *v)).collect();
+    let (reads, stored) = dag.own_reads(q.of, &point);
     !reads.is_empty() && stored.iter().any(|span| extent(*span) > 1)
 }
 

@@ -120,8 +120,8 @@ impl<'q> Search<'q> {
         // Hosts come before what is in their loops, so that what is needed there is known once their loops are.
         let (mut known, mut larger) = (BTreeMap::new(), BTreeMap::new());
         for member in members {
-            let Place::At { host, depth, .. } = state.place(member) else { continue };
-            let is_innermost = state.shape(host).is_some_and(|shape| shape.depth() == depth);
+            let Some(host) = state.host(member) else { continue };
+            let is_innermost = state.is_innermost(member);
             let lanes = state.shape(host).and_then(|shape| shape.vector).map_or(1, |(_, lanes)| lanes);
             let updates = dag.funcs[member].stages.len() > 1;
             let Some(region) = self.pricer.region_with(state, member, 0, &mut known) else { continue };
@@ -273,8 +273,7 @@ impl<'q> Search<'q> {
         let mut tried = self.places(best, func);
         tried.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
         // Sums in registers are good with other orders of the loops around them only.
-        let in_registers =
-            tried.iter().skip(3).position(|c| self.is_innermost(&c.state, func)).map(|n| tried[n + 3].clone());
+        let in_registers = tried.iter().skip(3).position(|c| c.state.is_innermost(func)).map(|n| tried[n + 3].clone());
         tried.truncate(3);
         tried.extend(in_registers.filter(|_| !dag.funcs[func].is_pure));
         let mut least: Option<Candidate> = None;
@@ -297,17 +296,11 @@ impl<'q> Search<'q> {
 
     /// Returns true if a Func is computed in loops of another one, but not in all of them.
     fn has_outer_members(&self, state: &State, host: FuncId) -> bool {
-        let is_outer = |func| state.place(func) != Place::Root && !self.is_innermost(state, func);
+        let is_outer = |func| state.place(func) != Place::Root && !state.is_innermost(func);
         state
             .choices
             .ids()
             .any(|id| is_outer(id) && matches!(state.place(id), Place::At { host: of, .. } if of.0 == host))
-    }
-
-    /// Returns true if a Func is in the innermost loop of another one.
-    fn is_innermost(&self, state: &State, func: FuncId) -> bool {
-        let Place::At { host, depth, .. } = state.place(func) else { return false };
-        state.shape(host).is_some_and(|shape| shape.depth() == depth)
     }
 
     /// Returns true if a Func is in loops of one iteration, which are outside of all others: it may as well be outside

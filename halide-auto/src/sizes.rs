@@ -6,7 +6,7 @@ use crate::estimate::Complete;
 use halide_core::buffer::{Dim, Region, Span};
 use halide_core::ids::{FuncId, IdVec, ImageId};
 use halide_sched::lower::LowerOptions;
-use halide_sched::lower::regions::query::ShapeQuery;
+use halide_sched::lower::regions::query::{Need, ShapeQuery};
 use halide_sched::nest::{Item, NestQuery, Sizes, dense_dims, dims, output_dims};
 use halide_sched::plan::Plan;
 use std::collections::BTreeMap;
@@ -21,31 +21,27 @@ pub(crate) fn region_of(dims: &[Dim]) -> Region {
     Region::new(dims.iter().map(|d| Span { min: d.min, extent: d.extent }).collect::<Vec<Span>>())
 }
 
-/// The dimensions of inputs: as they are said, or as large as outputs need them.
-pub(crate) fn image_dims(plan: &Plan, complete: &Complete) -> Result<IdVec<ImageId, Vec<Dim>>, AutoError> {
+/// What code for a plan asks of the inputs.
+pub(crate) fn needs(plan: &Plan, complete: &Complete) -> Result<IdVec<ImageId, Need>, AutoError> {
     let query = ShapeQuery::new(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
     let Complete { regions, images, params } = complete;
     let given = images.iter().map(|_| None).collect();
-    let needs = query.needs(regions, &given, params).map_err(AutoError::Query)?;
-    let said = images.iter().zip(needs.iter());
-    Ok(said.map(|(said, n)| said.as_ref().map_or_else(|| dims(&n.region, &n.strides), dense_dims)).collect())
+    query.needs(regions, &given, params).map_err(AutoError::Query)
 }
 
-/// Returns true if code for a plan asks for more of the inputs than that for another one.
-pub(crate) fn asks_for_more(plan: &Plan, other: &Plan, complete: &Complete) -> bool {
-    let (Some(needs), Some(others)) = (needs(plan, complete), needs(other, complete)) else { return false };
-    let is_within = |(need, other): (&Box, &Box)| {
-        need.iter().zip(other).all(|(need, other)| need.0 >= other.0 && need.1 <= other.1)
+/// The dimensions of inputs: as they are said, or as large as outputs need them.
+pub(crate) fn image_dims(needs: &IdVec<ImageId, Need>, complete: &Complete) -> IdVec<ImageId, Vec<Dim>> {
+    let said = complete.images.iter().zip(needs.iter());
+    said.map(|(said, n)| said.as_ref().map_or_else(|| dims(&n.region, &n.strides), dense_dims)).collect()
+}
+
+/// Returns true if one asks for more of some input than the other.
+pub(crate) fn asks_for_more(needs: &IdVec<ImageId, Need>, others: &IdVec<ImageId, Need>) -> bool {
+    let is_within = |(need, other): (&Need, &Need)| {
+        let spans = |need: &Need| spans(&need.region);
+        spans(need).iter().zip(&spans(other)).all(|(need, other)| need.0 >= other.0 && need.1 <= other.1)
     };
-    !needs.iter().zip(&others).all(is_within)
-}
-
-/// The regions of inputs that code for a plan asks for.
-fn needs(plan: &Plan, complete: &Complete) -> Option<Vec<Box>> {
-    let query = ShapeQuery::new(plan, &LowerOptions::default()).ok()?;
-    let given = complete.images.iter().map(|_| None).collect();
-    let needs = query.needs(&complete.regions, &given, &complete.params).ok()?;
-    Some(needs.iter().map(|need| spans(&need.region)).collect())
+    !needs.iter().zip(others.iter()).all(is_within)
 }
 
 /// The extents of Funcs as the compiler stores them, each outside of all loops: what is taken where data decide about

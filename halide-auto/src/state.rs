@@ -134,6 +134,20 @@ impl State {
         at
     }
 
+    /// The definition in whose loops a Func is computed.
+    pub(crate) fn host(&self, func: FuncId) -> Option<(FuncId, usize)> {
+        match self.place(func) {
+            Place::At { host, .. } => Some(host),
+            Place::Inline | Place::Root => None,
+        }
+    }
+
+    /// Returns true if a Func is computed in all loops of another one.
+    pub(crate) fn is_innermost(&self, func: FuncId) -> bool {
+        let Place::At { host, depth, .. } = self.place(func) else { return false };
+        self.shape(host).is_some_and(|shape| shape.depth() == depth)
+    }
+
     /// Returns true if `func` is computed inside of the outermost `depth` loops of a definition.
     pub(crate) fn is_inside(&self, func: FuncId, of: (FuncId, usize), depth: usize) -> bool {
         let mut at = func;

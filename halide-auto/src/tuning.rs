@@ -70,7 +70,7 @@ pub(crate) const HALVING_STREAMS: f64 = 64.0;
 pub(crate) const MOST_STREAMS: f64 = 128.0;
 
 /// The rows of a region of which the sets are looked at that hold them. Unit: rows.
-/// Reason: many times the ways of a cache; it takes some microseconds, once for a region of a size.
+/// Reason: many times the ways of a cache; it takes some ten microseconds, once for a region of a size.
 pub(crate) const MOST_ROWS: u64 = 1024;
 
 /// The bytes of a line of a cache. Unit: bytes.

@@ -41,7 +41,7 @@ fn chosen_schedules_serve_their_sizes() {
         assert_eq!(
             compiled.variants().len(),
             1,
-            "{}:\n{}\n{:?} {threads}",
+            "{} on {threads} threads:\n{}\n{:?}",
             app.name,
             auto.schedule,
             compiled.variants()

@@ -1,7 +1,7 @@
 //! Rows that share the sets of a cache.
 //!
 //! Rows of an input that lie a multiple of a cache's period apart, its size by its ways, are kept by the same few sets,
-//! and evict each other long before the cache is full. Rows of Funcs do not: their memory is laid out off that period.
+//! and evict each other long before the cache is full. Rows of Funcs are laid out off whole pages, and are taken not to.
 //! The last of several caches spreads lines over its sets by all bits of an address.
 
 use super::Pricer;
@@ -41,7 +41,8 @@ impl Pricer<'_> {
 /// is the buffer, of elements of so many bytes, whose rows follow each other.
 fn occupied(whole: &[(i64, i64)], region: &[(i64, i64)], element: f64, cache: &Cache) -> f64 {
     let period = cache.bytes / u64::from(cache.ways.max(1));
-    let (line, sets) = (u64::from(cache.line.max(1)), (period / u64::from(cache.line.max(1))).max(1));
+    let line = u64::from(cache.line.max(1));
+    let sets = (period / line).max(1);
     let extents: Vec<u64> = region.iter().map(|span| extent(*span).max(1).unsigned_abs()).collect();
     let Some((&width, outer)) = extents.split_first() else { return 0.0 };
     let mut strides = vec![element as u64];
@@ -52,19 +53,36 @@ fn occupied(whole: &[(i64, i64)], region: &[(i64, i64)], element: f64, cache: &C
     let lines = (width as f64 * element / line as f64).ceil() as u64;
     let rows: f64 = outer.iter().map(|extent| *extent as f64).product();
     let looked_at = rows.min(MOST_ROWS as f64) as u64;
-    let mut held = vec![0u64; sets as usize];
-    for row in 0..looked_at {
+    let start = |row: u64| {
         let (mut left, mut at) = (row, 0u64);
         for (extent, stride) in outer.iter().zip(strides.iter().skip(1)) {
             at = at.wrapping_add((left % extent).wrapping_mul(*stride));
             left /= extent;
         }
-        let first = at / line % sets;
-        held.iter_mut().for_each(|held| *held += lines / sets);
-        (0..lines % sets).for_each(|n| held[((first + n) % sets) as usize] += 1);
-    }
-    let most = held.into_iter().max().unwrap_or(0) as f64;
+        at / line % sets
+    };
+    // A row has so many lines in each set, and one more in those of a run.
+    let most = (lines / sets) as f64 * looked_at as f64 + deepest((0..looked_at).map(start), lines % sets, sets) as f64;
     most * rows / looked_at.max(1) as f64 * period as f64
+}
+
+/// The most runs of `length` sets that have a set in common. Behind the last set comes the first one.
+fn deepest(starts: impl Iterator<Item = u64>, length: u64, sets: u64) -> i64 {
+    let mut steps: Vec<(u64, i64)> = Vec::new();
+    for start in starts.filter(|_| length > 0) {
+        let end = start.saturating_add(length);
+        steps.extend([(start, 1), (end.min(sets), -1)]);
+        if end > sets {
+            steps.extend([(0, 1), (end - sets, -1)]);
+        }
+    }
+    // Where a run ends, the next one may begin.
+    steps.sort_unstable();
+    let depths = steps.into_iter().scan(0, |depth, (_, step)| {
+        *depth += step;
+        Some(*depth)
+    });
+    depths.max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -93,5 +111,15 @@ mod tests {
         assert_eq!(of([1024, 8, 1], [1024, 3, 1]), 3.0);
         assert_eq!(of([2048, 8, 1], [2048, 3, 1]), 6.0);
         assert_eq!(of([1024, 4096, 1], [16, 4096, 1]), 4096.0, "more rows than are looked at");
+    }
+
+    #[test]
+    fn caches_of_any_kind_have_an_answer() {
+        for (bytes, ways, line) in [(u64::MAX, 1, 1), (1 << 45, 1, 64), (u64::MAX, u32::MAX, u32::MAX), (0, 0, 0)] {
+            let cache = Cache { bytes, ways, line, ..NEAR };
+            let region = [(0, i64::MAX), (0, i64::MAX), (i64::MIN, i64::MAX)];
+            let held = occupied(&region, &region, 8.0, &cache);
+            assert!(held >= 0.0 && !held.is_nan(), "{cache:?}: {held}");
+        }
     }
 }

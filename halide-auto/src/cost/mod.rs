@@ -75,6 +75,8 @@ struct Memo {
     kernels: BTreeMap<KernelKey, Kernel>,
     works: BTreeMap<(FuncId, usize), Rc<Work>>,
     inner_work: BTreeMap<FuncId, Rc<Work>>,
+    /// The members of a host that are read at other lanes than stored, by dimension of vectors and lanes.
+    shifted: BTreeMap<(FuncId, usize, i64, (FuncId, usize)), bool>,
     groups: BTreeMap<(FuncId, Choices), f64>,
 }
 

@@ -127,7 +127,7 @@ impl Pricer<'_> {
     /// Returns true if vectors of a member that is written out are read at other places than they are stored to: then
     /// registers do not hold them, and each waits until the stores that it has a part of are in the cache.
     fn is_shifted(
-        &self,
+        &mut self,
         state: &State,
         member: FuncId,
         host: (FuncId, usize),
@@ -136,19 +136,23 @@ impl Pricer<'_> {
     ) -> bool {
         let Some((along, lanes)) = state.shape((member, 0)).and_then(|shape| shape.vector) else { return false };
         let Some(dim) = self.dag.funcs[member].stages[0].vars[along].dim else { return false };
-        let mut phases = BTreeSet::new();
+        let key = (member, dim, lanes, host);
+        if let Some(known) = self.memo.shifted.get(&key) {
+            return *known;
+        }
+        let (mut phases, mut visits) = (BTreeSet::new(), 0);
         for reader in state.readers(self.dag, member) {
-            let region = boxes.get(Source::Func(reader.0)).filter(|_| reader != host);
-            let domain = match region {
+            let domain = match boxes.get(Source::Func(reader.0)) {
+                _ if reader == host => Box::from_slice(domain),
                 Some(region) => self.dag.domain(reader, region),
-                None if reader == host => Box::from_slice(domain),
                 None => continue,
             };
             let first: Vec<i64> = domain.iter().map(|span| span.0).collect();
-            let read = elements(self.dag, reader, &first, &|func| state.is_inlined(func), &mut 0);
+            let read = elements(self.dag, reader, &first, &|func| state.is_inlined(func), &mut visits);
             let of_member = read.iter().filter(|element| element.source == Source::Func(member));
             phases.extend(of_member.map(|element| element.at[dim].0.rem_euclid(lanes)));
         }
+        self.memo.shifted.insert(key, phases.len() > 1);
         phases.len() > 1
     }
 

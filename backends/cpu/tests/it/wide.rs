@@ -7,7 +7,7 @@ use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::{self, Scalar};
 use halide_cpu::Tier;
-use halide_ir::{BufId, Cache, Expr, ForKind, Intrinsic, Stmt, Stream, build};
+use halide_ir::{BufId, Cache, DimField, Expr, ForKind, Intrinsic, Stmt, Stream, Sym, build};
 use std::collections::BTreeMap;
 
 /// A function that applies an operator to two operands; `None` if their type has no such operator.
@@ -140,6 +140,33 @@ fn half_lines_of_many_rows_stay_in_the_caches() {
         let code = compiled_for(Tier::Avx2, &p);
         let text = code.asm().unwrap_or_default();
         assert_eq!(text.contains("vmovntdq"), passes, "{rows} rows: {text}");
+    }
+}
+
+/// Rows that take turns by less than four lines ask whether they are whole pages apart, also if each line is full.
+#[test]
+fn rows_in_short_turns_ask_for_their_distance() {
+    const LANES: i64 = 8;
+    for (rows, vectors, asks) in [(1, 2, false), (3, 1, true), (3, 2, true), (3, 4, true), (3, 8, false)] {
+        let mut p = program(&[ScalarType::I32], &[ScalarType::I32]);
+        let out = &mut p.buffers[BufId(1)];
+        out.stream = Stream::IfLarge;
+        (out.dims, out.order, out.align, out.fold) = (2, vec![0, 1], vec![1, 1], vec![None, None]);
+        let stride = build::sym(Sym::Buffer { buf: BufId(1), dim: 1, field: DimField::Stride });
+        p.body = serial(&mut p, build::int(64), |i| {
+            let first = build::mul(i, build::int(LANES * vectors));
+            let value = build::load(BufId(0), ScalarType::I32, dense(build::int(0), LANES as u16), None);
+            let at = |row: i64, n: i64| {
+                build::add(build::mul(stride.clone(), build::int(row)), build::offset(first.clone(), n * LANES))
+            };
+            let all = (0..rows).flat_map(|row| (0..vectors).map(move |n| (row, n)));
+            let all = all.map(|(row, n)| store(BufId(1), dense(at(row, n), LANES as u16), value.clone()));
+            build::block(all.collect::<Vec<_>>())
+        });
+        let code = compiled_for(Tier::Avx2, &p);
+        let text = code.asm().unwrap_or_default();
+        assert!(text.contains("vmovntdq"), "{text}");
+        assert_eq!(text.contains("$0xfff"), asks, "{rows} rows, {vectors} vectors: {text}");
     }
 }
 
