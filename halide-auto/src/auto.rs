@@ -261,8 +261,8 @@ impl Chooser<'_> {
     }
 
     /// The definitions whose innermost loops have no code with vectors, or else those with others in their innermost
-    /// loops, if code asks for more of the inputs than `plain` loops do: then code runs that guards each point. `None` if
-    /// nobody tells.
+    /// loops, if code asks for more of the inputs than `plain` loops do: then code runs that guards each point.
+    /// `None` if nobody tells.
     fn slow_stages(
         &self,
         search: &Search<'_>,

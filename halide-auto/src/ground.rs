@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Ground<'c> {
     pub(crate) pipeline: Pipeline,
     complete: &'c Complete,
-    /// What the inputs must have for plain loops.
+    /// Regions and layouts that plain loops need of the inputs.
     pub(crate) needs: IdVec<ImageId, Need>,
     images: IdVec<ImageId, Region>,
     assumed: BTreeMap<FuncId, Spans>,

@@ -21,7 +21,7 @@ pub(crate) fn region_of(dims: &[Dim]) -> Region {
     Region::new(dims.iter().map(|d| Span { min: d.min, extent: d.extent }).collect::<Vec<Span>>())
 }
 
-/// What code for a plan asks of the inputs.
+/// Regions and layouts that code for a plan needs of the inputs.
 pub(crate) fn needs(plan: &Plan, complete: &Complete) -> Result<IdVec<ImageId, Need>, AutoError> {
     let query = ShapeQuery::new(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
     let Complete { regions, images, params } = complete;

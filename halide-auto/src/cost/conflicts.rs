@@ -1,8 +1,8 @@
 //! Rows that share the sets of a cache.
 //!
 //! Rows of an input that lie a multiple of a cache's period apart, its size by its ways, are kept by the same few sets,
-//! and evict each other long before the cache is full. Rows of Funcs are laid out off whole pages, and are taken not to.
-//! The last of several caches spreads lines over its sets by all bits of an address.
+//! and evict each other long before the cache is full. Rows of Funcs are laid out off whole pages, and are taken not
+//! to. The last of several caches spreads lines over its sets by all bits of an address.
 
 use super::Pricer;
 use crate::boxes::Boxes;
