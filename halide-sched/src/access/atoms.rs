@@ -43,8 +43,10 @@ struct Row<'p> {
     span: Span,
     level: u32,
     depth: u32,
-    /// Hash bits of the leaves that it depends on.
+    /// Hash bits of the leaves that it depends on, and of choices.
     leaves: u64,
+    /// True of a choice, and of what depends on one.
+    has_choice: bool,
 }
 
 /// The most atoms of one program: beyond, no more is proved, and accesses are checked where they stand.
@@ -276,11 +278,15 @@ impl<'p> Terms<'p> {
         }
         Noted { span: span.into(), level, time: self.time, leaves }
     }
-    /// True if `p` depends on the leaf `atom`, also inside of other atoms.
+    /// True if an atom is a choice or depends on one.
+    pub(super) fn has_choice(&self, a: AtomId) -> bool {
+        self.rows[a.0 as usize].has_choice
+    }
+    /// True if `p` depends on `atom`, a leaf or a choice, also inside of other atoms.
     pub(crate) fn depends(&self, p: &Poly<'p>, atom: AtomId) -> bool {
         self.leaves_of_poly(p) & leaf_bit(atom) != 0 && p.atoms().iter().any(|a| self.atom_depends(*a, atom))
     }
-    /// True if atom `a` is `leaf` or depends on it.
+    /// True if atom `a` is `leaf`, which may be a choice, or depends on it.
     pub(crate) fn atom_depends(&self, a: AtomId, leaf: AtomId) -> bool {
         if a == leaf {
             return true;
@@ -416,13 +422,16 @@ impl<'p> Terms<'p> {
         }
         let id = AtomId(self.rows.len() as u32);
         self.index.insert(atom.clone(), id);
-        let leaves = self.leaves_of(&atom).unwrap_or(leaf_bit(id));
+        let is_choice = matches!(atom, Atom::Either(..));
+        let leaves =
+            self.leaves_of(&atom).map_or(leaf_bit(id), |leaves| leaves | if is_choice { leaf_bit(id) } else { 0 });
+        let has_choice = is_choice || self.is_made_of_choices(&atom);
         if let Atom::Sym(_) = atom
             && level > 0
         {
             self.bound.insert(level, id);
         }
-        self.rows.push(Row { atom, span, level, depth, leaves });
+        self.rows.push(Row { atom, span, level, depth, leaves, has_choice });
         Some(id)
     }
     /// The hash bits of the leaves below `atom`; `None` of a leaf.

@@ -7,11 +7,11 @@
 use super::atoms::Atom;
 use super::poly::Poly;
 use super::read::{Definition, Reader};
-use crate::tuning::MOST_STORES;
+use crate::tuning::{MOST_NAMES, MOST_STORES};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_ir::visit::{any_node, deep};
-use halide_ir::{BufId, Elem, Expr, ExprKind, build};
+use halide_ir::visit::{any_node, deep, substitute};
+use halide_ir::{BufId, Elem, Expr, ExprKind, Sym, build};
 
 /// Scalars between which all values are; `None` is not known.
 #[derive(Clone, Default)]
@@ -145,11 +145,29 @@ impl<'p> Reader<'p> {
         }
         self.elements.end(buf);
         let Ends { low, high } = all.unwrap_or_default();
-        let outside = |e: &Expr| self.level_of_expr(e) <= level;
-        if asked.iter().any(|e| !outside(e)) {
-            return Ends::default();
+        for cond in asked.iter_mut() {
+            let Some(outside) = self.at_level(cond, level) else { return Ends::default() };
+            *cond = outside;
         }
-        Ends { low: low.filter(outside), high: high.filter(outside) }
+        let outside = |end: Option<Expr>| end.and_then(|e| self.at_level(&e, level));
+        Ends { low: outside(low), high: outside(high) }
+    }
+
+    /// `e` in terms of what is bound at `level` or before; `None` if it depends on a loop or on memory behind that.
+    fn at_level(&self, e: &Expr, level: u32) -> Option<Expr> {
+        let value = |s: Sym| match self.defs.get(s) {
+            Some(Definition::Let(value)) if self.defs.level(s) > level => Some(value.clone()),
+            _ => None,
+        };
+        let mut e = e.clone();
+        for _ in 0..MOST_NAMES {
+            match self.level_of_expr(&e) {
+                known if known <= level => return Some(e),
+                Reader::IN_MEMORY => return None,
+                _ => e = substitute(&e, &value),
+            }
+        }
+        None
     }
 
     /// Asks that ends are finite, where that is not known.

@@ -20,9 +20,10 @@
 //! that differ by a constant are moved once. Data that becomes an index is bounded by its type, by what is stored
 //! (`data`), or by expressions of its ends (`ends`); floats have intervals of constants (`floats`). `exact` says where
 //! a question is exact: along a loop nothing in it falls while something else rises; short periods and few lanes are
-//! taken apart.
+//! taken apart. `choices` asks for each value of what may be one of several.
 
 mod atoms;
+mod choices;
 mod conditions;
 mod data;
 mod eliminate;

@@ -12,9 +12,9 @@ fn check(pipeline: &Pipeline, schedule: &str, region: &Region) {
     let run = |engine: Engine| {
         let compiled = Compiler::new(pipeline).engine(engine).schedule(&schedule).compile().unwrap();
         let needs = compiled.inputs().infer_input_bounds(std::slice::from_ref(region)).unwrap();
-        let call = needs.iter().fold(compiled.inputs(), |call, need| {
-            call.image_named(&need.name, noise(need.ty, &need.region, 5))
-        });
+        let call = needs
+            .iter()
+            .fold(compiled.inputs(), |call, need| call.image_named(&need.name, noise(need.ty, &need.region, 5)));
         (call.realize_all(std::slice::from_ref(region)).unwrap(), compiled)
     };
     let (expected, _) = run(Engine::Interp);

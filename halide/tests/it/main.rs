@@ -2,6 +2,7 @@
 //! rules of the source tree (`tidy`).
 
 mod adversary;
+mod asked;
 #[cfg(feature = "cpu")]
 mod budget;
 mod callable;

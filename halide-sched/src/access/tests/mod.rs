@@ -8,7 +8,8 @@ use super::hoist::{Frame, FrameKind, Hoisted};
 use super::poly::{Poly, Sums};
 use super::read::{Definition, Definitions, LaneOf, Reader};
 use halide_core::ids::Id;
-use halide_ir::{Expr, LoopId, Sym, Type, build};
+use halide_core::ops::BinOp;
+use halide_ir::{Expr, ExprKind, LoopId, Sym, Type, build};
 use halide_testing::programs::Random;
 
 const FIRST: Sym = Sym::Temp(0);
@@ -31,10 +32,33 @@ fn value<'p>(reader: &Reader<'p>, p: &Poly<'p>, env: &dyn Fn(Sym) -> i128) -> i1
         Atom::Min(x, y) => of(x).min(of(y)),
         Atom::Div(x, k) => of(x).div_euclid(*k),
         Atom::Mod(x, k) => of(x).rem_euclid(*k),
+        Atom::Either(list, (choice, ..)) => of(&list[usize::from(!is_chosen(choice, env))]),
         other => panic!("{other:?}"),
     };
     let sum: i128 = p.terms().iter().map(|(mono, k)| i128::from(*k) * mono.iter().map(atom).product::<i128>()).sum();
     sum + p.constant_term()
+}
+
+/// True if the first value of a choice is taken.
+fn is_chosen(choice: &Expr, env: &dyn Fn(Sym) -> i128) -> bool {
+    let ExprKind::Select(cond, ..) = choice.kind() else { panic!("{choice:?} is no choice") };
+    let ExprKind::Binary(BinOp::Lt, a, b) = cond.kind() else { panic!("{cond:?} compares nothing") };
+    let of = |e: &Expr| if let ExprKind::Sym(s) = e.kind() { env(*s) } else { panic!("{e:?} is no symbol") };
+    of(a) < of(b)
+}
+
+/// A sum with a choice at times, which may be inside of a quotient.
+fn random_chosen(random: &mut Random, terms: usize) -> Expr {
+    let sum = random_sum(random, terms);
+    let over = if random.one_in(2) { variable() } else { COUNT };
+    let [a, b] = [random_sum(random, 1), random_sum(random, 1)];
+    let choice = build::select(build::lt(sym(over), sym(LIMIT)), a, b);
+    match random.below(10) {
+        0 => build::add(sum, choice),
+        1 => build::add(sum, build::div(build::offset(choice, 1), build::int(2))),
+        2 => build::sub(random_sum(random, 1), build::div(build::add(sum, choice), build::int(3))),
+        _ => sum,
+    }
 }
 
 /// A sum of some terms in the variable of the loop.
@@ -66,14 +90,15 @@ fn holds<'p>(reader: &Reader<'p>, h: &Hoisted<'p>, env: &dyn Fn(Sym) -> i128) ->
 #[test]
 fn inequalities_in_front_of_loops_are_those_of_all_iterations() {
     let (mut exact, mut loose) = (0, 0);
-    for seed in 0..1500 {
+    for seed in 0..2500 {
         let mut random = Random::new(seed);
         let mut defs = Definitions::default();
         defs.bind(variable(), Definition::Loop(sym(FIRST), sym(COUNT)));
         let sums = Sums::default();
         let mut reader = Reader::new(defs, Elements::default(), &sums);
-        let p = reader.scalar(&random_sum(&mut random, 3));
-        let masks: Vec<Poly<'_>> = (0..random.below(3)).map(|_| reader.scalar(&random_sum(&mut random, 1))).collect();
+        let p = reader.scalar(&random_chosen(&mut random, 3));
+        let mut mask = |_| reader.scalar(&random_chosen(&mut random, 1));
+        let masks: Vec<Poly<'_>> = (0..seed % 3).map(&mut mask).collect();
         let level = reader.defs.level(variable());
         let frame = |kind, id, level| Frame { kind, id, level, facts: 0, place: (0, id, 0) };
         let frames = [frame(FrameKind::Root, 0, Reader::IN_MEMORY), frame(FrameKind::Loop(variable()), 1, level)];
@@ -106,7 +131,7 @@ fn inequalities_in_front_of_loops_are_those_of_all_iterations() {
 /// Arithmetic of data that stays inside of its type is that of indices; what may wrap is not looked into.
 #[test]
 fn data_that_does_not_wrap_is_an_index() {
-    use halide_core::ops::{BinOp, UnOp};
+    use halide_core::ops::UnOp;
     use halide_core::types::ScalarType;
     let mut elements = Elements::default();
     let (small, wide) = (Id::new(0), Id::new(1));
