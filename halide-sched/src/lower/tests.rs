@@ -5,11 +5,13 @@
 use super::*;
 use crate::lower::trace::LoweringTrace;
 use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::ids::Id;
 use halide_core::limits::Limits;
+use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{F32, U8, U16};
 use halide_core::value::Scalar;
 use halide_ir::eval::{self, Check, EvalError};
-use halide_ir::{Partition, PrefetchRequest, Program, Stage, verify};
+use halide_ir::{Expr, ExprKind, Partition, PrefetchRequest, Program, Stage, Stmt, Sym, build, verify, visit};
 use halide_solve::simplify::Facts;
 use halide_testing::programs::{self, Random};
 use std::cell::Cell;
@@ -220,7 +222,47 @@ fn register_promotion_keeps_meaning() {
 
 #[test]
 fn cse_keeps_meaning() {
-    assert!(check(Stage::Shaped, SEEDS, code::cse::cse) > SEEDS as u32 / 3);
+    let shared = Cell::new(0);
+    let pass = |p: Program| {
+        let body = again_under_conditions(p.body.clone());
+        let made = code::cse::cse(Program { body, ..p });
+        shared.set(shared.get() + u32::from(shares_under_conditions(&made.body)));
+        made
+    };
+    assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
+    assert!(shared.get() > SEEDS as u32 / 4, "{}", shared.get());
+}
+
+/// Statements with each store that may be made twice made twice more, under conditions.
+fn again_under_conditions(s: Stmt) -> Stmt {
+    let s = visit::map_stmt(s, Expr::clone, again_under_conditions);
+    let Stmt::Store { buf, index, value, mask } = &s else { return s };
+    let reads_own = |n: &Expr| matches!(n.kind(), ExprKind::Load { buf: of, .. } if of == buf);
+    if [index, value].into_iter().chain(mask).any(|e| visit::any_node(e, reads_own)) {
+        return s;
+    }
+    let extent = build::sym(Sym::Buffer { buf: Id::new(0), dim: 0, field: DimField::Extent });
+    let when = |least| build::if_else(build::ge(extent.clone(), build::int(least)), s.clone(), build::block([]));
+    let again = [s.clone(), when(2), when(5)];
+    build::block(again)
+}
+
+/// True if names are bound for a list of statements, and one under a condition uses them.
+fn shares_under_conditions(s: &Stmt) -> bool {
+    if let Stmt::Let { bindings, body } = s
+        && let Stmt::Block(list) = &**body
+        && list.iter().any(|s| matches!(s, Stmt::Store { .. }))
+    {
+        let is_bound = |e: &Expr| matches!(e.kind(), ExprKind::Sym(s) if bindings.iter().any(|(bound, _)| bound == s));
+        let mut found = false;
+        for inner in list.iter().filter(|s| matches!(s, Stmt::If { .. })).flat_map(visit::nested) {
+            visit::for_each_expr_deep(inner, &mut |e| found = found || visit::any_node(e, is_bound));
+        }
+        if found {
+            return true;
+        }
+    }
+    visit::nested(s).any(shares_under_conditions)
 }
 
 #[test]

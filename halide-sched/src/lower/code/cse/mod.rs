@@ -4,8 +4,10 @@
 //! Names that mean the same are joined, and names that nothing uses are gone.
 //!
 //! Neighbouring stores are looked at together: what several of them compute is named in front of all, unless it reads
-//! what one of them writes. Symbols, constants, ramps, broadcasts and sums with a constant are not named: they cost
-//! nothing where they are used, and addresses are recognised by them.
+//! what one of them writes. Stores under conditions are among them, as rows are that may be beyond the end: they share
+//! what a store or a condition evaluates in any case, so that nothing is evaluated that was not before. Symbols,
+//! constants, ramps, broadcasts and sums with a constant are not named: they cost nothing where they are used, and
+//! addresses are recognised by them.
 //!
 //! Example:
 //! ```text
@@ -17,6 +19,27 @@
 //! let t4 = in#b0[0] * in#b0[1]
 //! out#b2[0] = t4 + 1u8
 //! out#b2[1] = t4 - in#b0[2]
+//! ```
+//! and
+//! ```text
+//! out#b2[0] = in#b0[0] * in#b0[1]
+//! if out#b2.extent0 > 1 {
+//!   out#b2[1] = in#b0[0] * in#b0[1] - in#b0[2] * in#b0[3]
+//! }
+//! if out#b2.extent0 > 2 {
+//!   out#b2[2] = in#b0[0] * in#b0[1] + in#b0[2] * in#b0[3]
+//! }
+//! ```
+//! becomes
+//! ```text
+//! let t4 = in#b0[0] * in#b0[1]
+//! out#b2[0] = t4
+//! if out#b2.extent0 > 1 {
+//!   out#b2[1] = t4 - in#b0[2] * in#b0[3]
+//! }
+//! if out#b2.extent0 > 2 {
+//!   out#b2[2] = t4 + in#b0[2] * in#b0[3]
+//! }
 //! ```
 
 mod names;
@@ -44,12 +67,12 @@ fn block(program: &mut Program, list: Vec<Stmt>) -> Stmt {
     let mut run = Run::default();
     for s in list {
         let Some(refused) = run.push(s) else { continue };
-        done.push(std::mem::take(&mut run).finish(program));
+        done.push(std::mem::take(&mut run).finish(program, statement));
         if let Some(alone) = run.push(refused) {
             done.push(around(program, alone));
         }
     }
-    done.push(run.finish(program));
+    done.push(run.finish(program, statement));
     build::block(done)
 }
 

@@ -8,6 +8,15 @@ use halide_ir::{BufId, Expr, ExprKind, Program, Sym, build};
 use smallvec::smallvec;
 use std::collections::hash_map::Entry;
 
+/// An expression of a statement.
+pub(super) struct Root {
+    pub(super) e: Expr,
+    /// The number of the statement.
+    pub(super) at: usize,
+    /// True if it is evaluated whenever the statement is reached, and not under a condition of it.
+    pub(super) certain: bool,
+}
+
 /// The uses of a node.
 struct Use {
     /// The number of distinct parents and statements that use it.
@@ -16,6 +25,15 @@ struct Use {
     span: (usize, usize),
     /// True if it reads memory that a statement writes: then every statement evaluates it on its own.
     pinned: bool,
+    /// True if some statement evaluates it in any case.
+    certain: bool,
+}
+
+impl Use {
+    /// True if all statements share it.
+    fn is_shared(&self) -> bool {
+        self.span.0 != self.span.1 && !self.pinned && self.certain
+    }
 }
 
 /// Gives names to nodes while statements are rewritten in order.
@@ -33,7 +51,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(roots: &[(Expr, usize)], given: Map<Sym, Expr>, stored: &Set<BufId>) -> Names {
+    pub(super) fn new(roots: &[Root], given: Map<Sym, Expr>, stored: &Set<BufId>) -> Names {
         let mut names = Names {
             given,
             uses: Map::default(),
@@ -46,12 +64,12 @@ impl Names {
         names
     }
 
-    fn count(&mut self, roots: &[(Expr, usize)], stored: &Set<BufId>) {
+    fn count(&mut self, roots: &[Root], stored: &Set<BufId>) {
         let Names { given, uses, .. } = self;
         let mut order: Vec<&Expr> = Vec::new();
         let mut stack = Pending::new();
         begin(uses, 28);
-        for (root, at) in roots {
+        for Root { e: root, at, certain } in roots {
             stack.push((root, false));
             while let Some((e, ready)) = stack.pop() {
                 if ready {
@@ -60,21 +78,30 @@ impl Names {
                     uses.get_mut(e).expect("it was entered").pinned = pinned;
                     order.push(e);
                 } else if let Entry::Vacant(slot) = uses.entry(e.clone()) {
-                    slot.insert(Use { count: 0, span: (*at, *at), pinned: false });
+                    slot.insert(Use { count: 0, span: (*at, *at), pinned: false, certain: false });
                     stack.push((e, true));
                     push_operands(given, e, &mut stack);
                 }
             }
-            note(uses, root, (*at, *at));
+            note(uses, root, (*at, *at), *certain);
         }
         for e in order.into_iter().rev() {
-            let span = uses[e].span;
-            operands(given, e, |c| note(uses, c, span));
+            let Use { span, certain, .. } = uses[e];
+            operands(given, e, |c| note(uses, c, span, certain));
         }
     }
 
     /// `root` as the statement at hand uses it; what gets a name is added to `here` or `front`.
     pub(super) fn emit(&mut self, root: &Expr, program: &mut Program) -> Expr {
+        self.emit_with(root, program, true)
+    }
+
+    /// `root` as a condition of the statement at hand has it: only what all statements share gets a name.
+    pub(super) fn emit_shared(&mut self, root: &Expr, program: &mut Program) -> Expr {
+        self.emit_with(root, program, false)
+    }
+
+    fn emit_with(&mut self, root: &Expr, program: &mut Program, is_certain: bool) -> Expr {
         let Names { given, uses, local, global, here, front } = self;
         let mut stack: Pending<'_> = smallvec![(root, false)];
         while let Some((e, ready)) = stack.pop() {
@@ -86,10 +113,16 @@ impl Names {
                 }
                 continue;
             }
-            let made = visit::map_children(e, |c| made_of(local, global, c));
+            let made = match e.kind() {
+                ExprKind::Sym(s) if !is_certain && !uses[e].is_shared() => {
+                    given.get(s).map_or_else(|| e.clone(), |value| made_of(local, global, value))
+                }
+                _ => visit::map_children(e, |c| made_of(local, global, c)),
+            };
             let used = &uses[e];
-            let everywhere = used.span.0 != used.span.1 && !used.pinned;
+            let everywhere = used.is_shared();
             let name = match e.kind() {
+                _ if !everywhere && !is_certain => None,
                 ExprKind::Sym(s) => given.get(s).map(|value| (*s, made_of(local, global, value))),
                 _ if used.count > 1 && worth_naming(e) => Some((fresh_temp(program), made.clone())),
                 _ => None,
@@ -131,9 +164,10 @@ fn push_operands<'e>(given: &'e Map<Sym, Expr>, e: &'e Expr, stack: &mut Pending
     }
 }
 
-fn note(uses: &mut Map<Expr, Use>, e: &Expr, span: (usize, usize)) {
+fn note(uses: &mut Map<Expr, Use>, e: &Expr, span: (usize, usize), certain: bool) {
     let used = uses.get_mut(e).expect("every node was visited");
     used.count += 1;
+    used.certain |= certain;
     used.span = (used.span.0.min(span.0), used.span.1.max(span.1));
 }
 

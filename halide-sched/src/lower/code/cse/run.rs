@@ -1,6 +1,6 @@
 //! Neighbouring stores and the names that they use.
 
-use super::names::Names;
+use super::names::{Names, Root};
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit;
 use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
@@ -12,7 +12,7 @@ pub(super) struct Run {
     names: Map<Sym, Expr>,
     /// In the order in which they were bound.
     order: Vec<Sym>,
-    /// Stores and counts.
+    /// Stores and counts, and conditions around some.
     stores: Vec<Stmt>,
     stored: Set<BufId>,
     /// Buffers that statements with several stores read: no statement of the run may write them.
@@ -28,44 +28,53 @@ impl Run {
         }
         let clash = |a: &Set<BufId>, b: &Set<BufId>| !a.is_disjoint(b);
         let several = uses.leaves > 1;
-        if several && (clash(&uses.loaded, &uses.stored) || clash(&uses.loaded, &self.stored))
-            || clash(&self.fixed, &uses.stored)
-        {
+        // Stores under a condition stay together, so that what they load without a name is not moved.
+        let moved = if matches!(s, Stmt::If { .. }) { uses.named } else { uses.loaded };
+        if several && (clash(&moved, &uses.stored) || clash(&moved, &self.stored)) || clash(&self.fixed, &uses.stored) {
             return Some(s);
         }
         self.stored.extend(uses.stored);
         if several {
-            self.fixed.extend(uses.loaded);
+            self.fixed.extend(moved);
         }
-        self.take_apart(s);
+        match self.without_names(s) {
+            Stmt::Block(list) => self.stores.extend(list),
+            other => self.stores.push(other),
+        }
         None
     }
 
-    fn take_apart(&mut self, s: Stmt) {
+    /// `s` without its bindings, which are taken in.
+    fn without_names(&mut self, s: Stmt) -> Stmt {
         match s {
             Stmt::Let { bindings, body } => {
                 for (s, e) in bindings {
                     self.order.push(s);
                     self.names.insert(s, e);
                 }
-                self.take_apart(*body);
+                self.without_names(*body)
             }
-            Stmt::Block(list) => list.into_iter().for_each(|s| self.take_apart(s)),
-            other => self.stores.push(other),
+            other => visit::map_stmt(other, Expr::clone, |s| self.without_names(s)),
         }
     }
 
-    /// The statements with names for what is common.
-    pub(super) fn finish(mut self, program: &mut Program) -> Stmt {
+    /// The statements with names for what is common. `share` does the same for those under a condition.
+    pub(super) fn finish(mut self, program: &mut Program, share: fn(&mut Program, Stmt) -> Stmt) -> Stmt {
         self.join_names();
         let mut roots = Vec::new();
-        for (i, s) in self.stores.iter().enumerate() {
-            visit::for_each_expr(s, |e| roots.push((e.clone(), i)));
+        for (at, s) in self.stores.iter().enumerate() {
+            let mut note = |e: &Expr, certain| roots.push(Root { e: e.clone(), at, certain });
+            visit::for_each_expr(s, |e| note(e, true));
+            visit::for_each_stmt(s, |inner| visit::for_each_expr_deep(inner, &mut |e| note(e, false)));
         }
         let mut names = Names::new(&roots, std::mem::take(&mut self.names), &self.stored);
         let mut made: Vec<Stmt> = Vec::new();
         for s in self.stores {
             let s = visit::map_stmt(s, |e| names.emit(e, program), |s| s);
+            // What stands under a condition has the names of what is evaluated in any case, and others of its own.
+            let shared = |inner| each_expr(inner, &mut |e| names.emit_shared(e, program));
+            let s = visit::map_stmt(s, Expr::clone, shared);
+            let s = visit::map_stmt(s, Expr::clone, |inner| share(program, inner));
             made.push(build::let_in(std::mem::take(&mut names.here), s));
             names.leave();
         }
@@ -93,8 +102,8 @@ impl Run {
             }
         }
         if !other.is_empty() {
-            let rename = |e: &Expr| visit::substitute(e, &|s| other.get(&s).cloned());
-            self.stores = self.stores.drain(..).map(|s| visit::map_stmt(s, rename, |s| s)).collect();
+            let mut rename = |e: &Expr| visit::substitute(e, &|s| other.get(&s).cloned());
+            self.stores = self.stores.drain(..).map(|s| each_expr(s, &mut rename)).collect();
         }
     }
 }
@@ -104,7 +113,7 @@ pub(super) fn share_bindings(program: &mut Program, bindings: Vec<(Sym, Expr)>) 
     if bindings.iter().all(|(_, e)| visit::is_leaf(e)) {
         return bindings;
     }
-    let roots: Vec<(Expr, usize)> = bindings.iter().map(|(_, e)| (e.clone(), 0)).collect();
+    let roots: Vec<Root> = bindings.iter().map(|(_, e)| Root { e: e.clone(), at: 0, certain: true }).collect();
     let mut names = Names::new(&roots, Map::default(), &Set::default());
     let mut made = Vec::new();
     for (s, e) in bindings {
@@ -118,8 +127,8 @@ pub(super) fn share_bindings(program: &mut Program, bindings: Vec<(Sym, Expr)>) 
 /// The direct expressions of `s` with names for what they have in common.
 pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>, Stmt) {
     let mut roots = Vec::new();
-    visit::for_each_expr(&s, |e| roots.push((e.clone(), 0)));
-    if roots.iter().all(|(e, _)| visit::is_leaf(e)) {
+    visit::for_each_expr(&s, |e| roots.push(Root { e: e.clone(), at: 0, certain: true }));
+    if roots.iter().all(|root| visit::is_leaf(&root.e)) {
         return (Vec::new(), s);
     }
     let mut names = Names::new(&roots, Map::default(), &Set::default());
@@ -127,16 +136,25 @@ pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>,
     (names.here, s)
 }
 
-/// The uses of a statement that is one or several stores under names: its buffers, and the number of its leaves.
+/// `s` with every expression replaced, also in statements inside of it.
+fn each_expr(s: Stmt, f: &mut impl FnMut(&Expr) -> Expr) -> Stmt {
+    let s = visit::map_stmt(s, &mut *f, |inner| inner);
+    visit::map_stmt(s, Expr::clone, |inner| each_expr(inner, &mut *f))
+}
+
+/// The uses of a statement that is one or several stores under names and conditions: its buffers, and the number of its
+/// leaves.
 #[derive(Default)]
 struct Uses {
     loaded: Set<BufId>,
+    /// Buffers that names read.
+    named: Set<BufId>,
     stored: Set<BufId>,
     leaves: usize,
 }
 
 impl Uses {
-    /// Records the uses of `s`; returns true if it consists of names, stores, counts and prefetches only.
+    /// Records the uses of `s`; returns true if it consists of names, conditions, stores, counts and prefetches only.
     fn collect(&mut self, s: &Stmt) -> bool {
         match s {
             Stmt::Store { buf, .. } => {
@@ -144,13 +162,15 @@ impl Uses {
                 self.leaves += 1;
             }
             Stmt::Count { .. } | Stmt::Prefetch { .. } => self.leaves += 1,
-            Stmt::Let { .. } | Stmt::Block(_) => {}
+            Stmt::Let { .. } | Stmt::Block(_) | Stmt::If { .. } => {}
             _ => return false,
         }
+        let is_name = matches!(s, Stmt::Let { .. });
         visit::for_each_expr(s, |e| {
             visit::for_each_node(e, &mut |n| {
                 if let ExprKind::Load { buf, .. } = n.kind() {
                     self.loaded.insert(*buf);
+                    self.named.extend(is_name.then_some(*buf));
                 }
             });
         });
