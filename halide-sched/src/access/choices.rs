@@ -3,6 +3,8 @@
 //! No question can name a choice. An inequality is asked for each of its values; a guard is whatever makes it hold.
 
 use super::atoms::{Atom, Terms};
+use super::exact::Exact;
+use super::hoist::Hoisted;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
@@ -36,27 +38,35 @@ impl<'p> Terms<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// The values of `p`, one for each value of the choices in it; `None` if there are none, or too many.
-    pub(super) fn each_choice(&mut self, p: Poly<'p>) -> Option<Vec<Poly<'p>>> {
-        self.terms.choice_in(&p)?;
-        let (mut open, mut done) = (vec![p], Vec::new());
-        while let Some(p) = open.pop() {
-            let choice = self.terms.choice_in(&p);
+    /// `h` for each value of the choices in its polynomial, which its guards may depend on, too; `None` if there are
+    /// none, or too many.
+    pub(super) fn each_choice(&mut self, h: Hoisted<'p>) -> Option<Vec<Hoisted<'p>>> {
+        self.terms.choice_in(&h.p)?;
+        let (mut open, mut done) = (vec![Hoisted { exact: Exact::Nowhere, ..h }], Vec::new());
+        while let Some(h) = open.pop() {
+            let choice = self.terms.choice_in(&h.p);
             let Some((choice, Atom::Either(list, _))) = choice.map(|a| (a, self.terms.atom(a).clone())) else {
-                done.push(p);
+                done.push(h);
                 continue;
             };
             if done.len() + open.len() + list.len() > MOST_PARTS {
                 return None;
             }
-            open.extend(list.iter().map(|value| self.terms.replaced(&p, choice, value, &mut Map::default())));
+            for value in &list {
+                let mut memo = Map::default();
+                let p = self.terms.replaced(&h.p, choice, value, &mut memo);
+                let guards: Vec<_> =
+                    h.guards.iter().map(|g| self.terms.replaced(g, choice, value, &mut memo)).collect();
+                open.push(Hoisted { p, guards: self.terms.list_as(h.guards, &guards), ..h });
+            }
         }
-        Some(done).filter(|values| !values.iter().any(Poly::is_broken))
+        let is_broken = |h: &Hoisted<'p>| h.p.is_broken() || h.guards.iter().any(Poly::is_broken);
+        Some(done).filter(|values| !values.iter().any(is_broken))
     }
 
-    /// A guard that holds wherever `guard` does, whatever is chosen.
-    pub(super) fn by_some_choice(&mut self, guard: Poly<'p>) -> Poly<'p> {
-        let values = self.each_choice(guard).unwrap_or_default();
-        values.into_iter().reduce(|a, b| self.terms.max(a, b)).unwrap_or(guard)
+    /// A guard that holds wherever `guard` does, whatever is chosen. Under it, more may be asked than is needed.
+    pub(crate) fn by_some_choice(&mut self, guard: Poly<'p>) -> Poly<'p> {
+        let values = self.each_choice(Hoisted::new(guard, &[], 0)).unwrap_or_default();
+        values.into_iter().map(|h| h.p).reduce(|a, b| self.terms.max(a, b)).unwrap_or(guard)
     }
 }

@@ -18,16 +18,8 @@ struct Range<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Adds `0 <= guard` to what an inequality is needed for, unless it is certain. No question can name a choice: one
-    /// in a guard is whatever makes the guard hold. Returns false if the inequality is then asked where no access needs
-    /// it.
-    pub(super) fn guard(&mut self, guards: &mut Vec<Poly<'p>>, guard: Poly<'p>) -> bool {
-        let by_choice = self.by_some_choice(guard);
-        self.certain_guard(guards, by_choice);
-        by_choice == guard
-    }
-
-    fn certain_guard(&self, guards: &mut Vec<Poly<'p>>, guard: Poly<'p>) {
+    /// Adds `0 <= guard` to what an inequality is needed for, unless it is certain.
+    pub(super) fn guard(&self, guards: &mut Vec<Poly<'p>>, guard: Poly<'p>) {
         let minimum = guard.atoms().iter().copied().find_map(|a| {
             let Atom::Min(x, y) = self.terms.atom(a) else { return None };
             let (k, rest) = guard.linear_in(a)?;
@@ -36,7 +28,7 @@ impl<'p> Reader<'p> {
         });
         match minimum {
             _ if self.terms.span_of(&guard).0.is_some_and(|low| low >= 0) => {}
-            Some(parts) => parts.into_iter().for_each(|part| self.certain_guard(guards, part)),
+            Some(parts) => parts.into_iter().for_each(|part| self.guard(guards, part)),
             None if guards.contains(&guard) => {}
             None => guards.push(guard),
         }
@@ -69,8 +61,8 @@ impl<'p> Reader<'p> {
                 exact = Exact::Nowhere;
             }
         }
-        if !is_never_empty && !self.guard(&mut guards, high.minus(&low)) {
-            exact = Exact::Nowhere;
+        if !is_never_empty {
+            self.guard(&mut guards, high.minus(&low));
         }
         let kept = self.terms.list_as(h.guards, &guards);
         if !inside {
@@ -85,15 +77,14 @@ impl<'p> Reader<'p> {
             let mut made = Parts::new();
             for (p, length) in list {
                 let mut guards = guards.clone();
-                let exact = if self.guard(&mut guards, length) { exact } else { Exact::Nowhere };
+                self.guard(&mut guards, length);
                 made.push(Hoisted { p, guards: self.terms.list(&guards), exact, ..h });
             }
             return Some(made);
         }
-        if let Some(list) = self.each_choice(h.p) {
+        if let Some(list) = self.each_choice(h) {
             let mut made = Parts::new();
-            for p in list {
-                let of_choice = Hoisted { p, guards: kept, exact: Exact::Nowhere, ..h };
+            for of_choice in list {
                 made.extend(self.eliminate(of_choice, atom, Some((low, high)))?);
             }
             return Some(made);

@@ -99,12 +99,8 @@ impl<'p> Reader<'p> {
             Some(known) => *known,
             None => {
                 let mut guards = Vec::new();
-                let mut is_exact = true;
-                mask.iter().for_each(|m| is_exact &= self.guard(&mut guards, *m));
-                let mut made = self.hoist_new(Hoisted::new(p, self.terms.list(&guards), frame), lane, frames);
-                if !is_exact {
-                    made.iter_mut().for_each(|h| h.exact = Exact::Nowhere);
-                }
+                mask.iter().for_each(|m| self.guard(&mut guards, *m));
+                let made = self.hoist_new(Hoisted::new(p, self.terms.list(&guards), frame), lane, frames);
                 let (mask, made) = (self.terms.list(mask), self.terms.list(&made));
                 self.moved.insert((p, mask, frames[frame].id, lane.0), made);
                 made
@@ -195,7 +191,10 @@ impl<'p> Reader<'p> {
     fn leave_and_on(&mut self, h: Hoisted<'p>, frames: &[Frame<'p>]) -> Vec<Hoisted<'p>> {
         let next = if h.frame == 0 { None } else { self.leave(&h, &frames[h.frame]) };
         let is_broken = |next: &Hoisted<'p>| next.p.is_broken() || next.guards.iter().any(Poly::is_broken);
-        let Some(next) = next.filter(|next| !next.iter().any(is_broken)) else { return self.whatever_is_chosen(h) };
+        let Some(next) = next.filter(|next| !next.iter().any(is_broken)) else {
+            // What stays is asked here, for whatever is chosen.
+            return self.each_choice(h).unwrap_or(vec![h]);
+        };
         let mut made = Vec::new();
         for next in next {
             for part in self.split(Hoisted { frame: h.frame - 1, ..next }) {
@@ -210,14 +209,6 @@ impl<'p> Reader<'p> {
         if made.len() > MOST_PARTS { vec![h] } else { made }
     }
 
-    /// `h` for each value of the choices in it, which no question can name, where it has come as far as it does.
-    fn whatever_is_chosen(&mut self, h: Hoisted<'p>) -> Vec<Hoisted<'p>> {
-        match self.each_choice(h.p) {
-            Some(values) => values.into_iter().map(|p| Hoisted { p, exact: Exact::Nowhere, ..h }).collect(),
-            None => vec![h],
-        }
-    }
-
     /// The inequality outside of `frame`; `None` if it has to stay.
     fn leave(&mut self, h: &Hoisted<'p>, frame: &Frame<'p>) -> Option<Parts<'p>> {
         let mut list = match &frame.kind {
@@ -225,10 +216,10 @@ impl<'p> Reader<'p> {
             FrameKind::Kernel => Some(Parts::from_elem(*h, 1)),
             FrameKind::If(conditions, is_whole) => {
                 let mut guards = h.guards.to_vec();
-                let mut is_exact = *is_whole && !conditions.iter().any(Poly::is_broken);
                 for condition in conditions.iter().filter(|c| !c.is_broken()) {
-                    is_exact &= self.guard(&mut guards, *condition);
+                    self.guard(&mut guards, *condition);
                 }
+                let is_exact = *is_whole && !conditions.iter().any(Poly::is_broken);
                 let exact = if is_exact { h.exact } else { Exact::Nowhere };
                 Some(Parts::from_elem(Hoisted { guards: self.terms.list_as(h.guards, &guards), exact, ..*h }, 1))
             }
@@ -271,14 +262,12 @@ impl<'p> Reader<'p> {
         // Accesses share the atoms that names occur in.
         let mut memo = self.renamed.remove(&atom).unwrap_or_default();
         let p = self.terms.replaced(&h.p, atom, &value, &mut memo);
-        let named: Vec<_> = h.guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
-        let list: Vec<_> = named.iter().map(|guard| self.by_some_choice(*guard)).collect();
-        let exact = if list == named { h.exact } else { Exact::Nowhere };
+        let list: Vec<_> = h.guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
         let guards = self.terms.list_as(h.guards, &list);
         self.renamed.insert(atom, memo);
         if p.is_broken() || p.len() > MOST_HOISTED_TERMS {
             return None;
         }
-        Some(self.out_of_memory(Hoisted { p, guards, exact, ..*h }))
+        Some(self.out_of_memory(Hoisted { p, guards, ..*h }))
     }
 }

@@ -43,7 +43,6 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use atoms::Terms;
 pub(crate) use conditions::conditions;
 pub(crate) use data::Elements;
 pub(crate) use emit::{condition, is_expressible};

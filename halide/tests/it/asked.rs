@@ -66,7 +66,7 @@ fn limits_of_stored_coordinates_may_be_names() {
     let (mut offset, mut wide, mut out) = (Func::new("offset"), Func::new("wide"), Func::new("out"));
     let most = far.expr() * 2 + 1;
     let drawn = cast::<i32>(input[(x, y)]) * 7 - 300;
-    offset[(x, y)] = tuple([clamp(drawn.clone(), -most.clone(), most.clone()), clamp(drawn / 3, -most.clone(), most)]);
+    offset[(x, y)] = tuple([clamp(drawn, -most, most), clamp(drawn / 3, -most, most)]);
     wide[(x, y)] = cast::<u16>(input[(x, y)]) + 1u16;
     let (u, v) = (offset[(x, y)].at(0), offset[(x, y)].at(1));
     out[(x, y)] = wide[(x + u, y + v)] + wide[(x, y)];

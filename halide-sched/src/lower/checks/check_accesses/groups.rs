@@ -4,7 +4,7 @@
 //! for its least constant, with what is known at the place that it came to.
 
 use super::question::Place;
-use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, Terms, is_expressible};
+use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, is_expressible};
 use halide_ir::hash::Map;
 
 /// The number of a group.
@@ -15,6 +15,8 @@ pub(super) struct Group<'p> {
     pub(super) place: Place,
     pub(super) p: Poly<'p>,
     pub(super) guards: &'p [Poly<'p>],
+    /// The conditions under which it is asked: no question can name a choice.
+    pub(super) asked_where: Vec<Poly<'p>>,
     /// True if it can be asked there at all.
     pub(super) is_askable: bool,
     constants: Vec<i128>,
@@ -38,8 +40,8 @@ impl<'p> Groups<'p> {
     }
 
     /// Takes in an inequality at the frame it came to.
-    pub(super) fn add(&mut self, h: &Hoisted<'p>, frames: &[Frame<'p>], terms: &Terms<'p>) -> (GroupId, i128) {
-        let (id, constant) = self.find((&h.p, h.guards), &frames[h.frame], terms);
+    pub(super) fn add(&mut self, h: &Hoisted<'p>, frames: &[Frame<'p>], reader: &mut Reader<'p>) -> (GroupId, i128) {
+        let (id, constant) = self.find((&h.p, h.guards), &frames[h.frame], reader);
         if self.list[id].constants.is_empty() {
             self.open[h.frame].push(id);
         }
@@ -56,28 +58,29 @@ impl<'p> Groups<'p> {
         asked: &Asked<'p>,
         more: i64,
         frames: &[Frame<'p>],
-        terms: &Terms<'p>,
+        reader: &mut Reader<'p>,
     ) -> (GroupId, i128) {
-        self.find((&asked.p.offset(more.into()), asked.guards), &frames[asked.frame], terms)
+        self.find((&asked.p.offset(more.into()), asked.guards), &frames[asked.frame], reader)
     }
 
     fn find(
         &mut self,
         (p, guards): (&Poly<'p>, &'p [Poly<'p>]),
         frame: &Frame<'p>,
-        terms: &Terms<'p>,
+        reader: &mut Reader<'p>,
     ) -> (GroupId, i128) {
         let constant = p.constant_term();
         let key = (frame.id, p.without_constant(), guards);
         if let Some(id) = self.index.get(&key) {
             return (*id, constant);
         }
-        let in_memory = |p: &Poly<'p>| terms.level_of(p) >= Reader::IN_MEMORY;
-        let can_ask = |p: &Poly<'p>| !in_memory(p) && is_expressible(terms, p);
-        let is_askable = can_ask(p) && guards.iter().all(can_ask);
+        let asked_where: Vec<Poly<'p>> = guards.iter().map(|guard| reader.by_some_choice(*guard)).collect();
+        let in_memory = |p: &Poly<'p>| reader.terms.level_of(p) >= Reader::IN_MEMORY;
+        let can_ask = |p: &Poly<'p>| !in_memory(p) && is_expressible(&reader.terms, p);
+        let is_askable = can_ask(p) && asked_where.iter().all(can_ask);
         let (_, p, guards) = key;
         let (place, constants) = (frame.place, Vec::new());
-        self.list.push(Group { place, p, guards, is_askable, constants, proved_from: None });
+        self.list.push(Group { place, p, guards, asked_where, is_askable, constants, proved_from: None });
         self.index.insert(key, self.list.len() - 1);
         (self.list.len() - 1, constant)
     }

@@ -41,7 +41,8 @@ pub(super) struct Names {
     /// Names that are there already, with their values.
     given: Map<Sym, Expr>,
     uses: Map<Expr, Use>,
-    /// Rewritten nodes; those of one statement only, and the rest.
+    /// Rewritten nodes: those under a condition of the statement at hand, others of it, and those of all statements.
+    under: Map<Expr, Expr>,
     local: Map<Expr, Expr>,
     global: Map<Expr, Expr>,
     /// Names for the statement at hand.
@@ -55,6 +56,7 @@ impl Names {
         let mut names = Names {
             given,
             uses: Map::default(),
+            under: Map::default(),
             local: Map::default(),
             global: Map::default(),
             here: Vec::new(),
@@ -96,50 +98,67 @@ impl Names {
         self.emit_with(root, program, true)
     }
 
-    /// `root` as a condition of the statement at hand has it: only what all statements share gets a name.
-    pub(super) fn emit_shared(&mut self, root: &Expr, program: &mut Program) -> Expr {
+    /// `root` as it stands under a condition of the statement at hand: what is evaluated in any case has its name, and
+    /// names that were there are bound anew in `here`.
+    pub(super) fn emit_under(&mut self, root: &Expr, program: &mut Program) -> Expr {
         self.emit_with(root, program, false)
     }
 
     fn emit_with(&mut self, root: &Expr, program: &mut Program, is_certain: bool) -> Expr {
-        let Names { given, uses, local, global, here, front } = self;
         let mut stack: Pending<'_> = smallvec![(root, false)];
         while let Some((e, ready)) = stack.pop() {
             if !ready {
                 // What stands below it in the stack a second time is known by then.
-                if !local.contains_key(e) && !global.contains_key(e) {
+                if self.made(e).is_none() {
                     stack.push((e, true));
-                    push_operands(given, e, &mut stack);
+                    push_operands(&self.given, e, &mut stack);
                 }
                 continue;
             }
-            let made = match e.kind() {
-                ExprKind::Sym(s) if !is_certain && !uses[e].is_shared() => {
-                    given.get(s).map_or_else(|| e.clone(), |value| made_of(local, global, value))
-                }
-                _ => visit::map_children(e, |c| made_of(local, global, c)),
-            };
-            let used = &uses[e];
+            let made = visit::map_children(e, |c| self.made_of(c));
+            let used = &self.uses[e];
             let everywhere = used.is_shared();
+            let is_bound_here = everywhere || is_certain;
             let name = match e.kind() {
-                _ if !everywhere && !is_certain => None,
-                ExprKind::Sym(s) => given.get(s).map(|value| (*s, made_of(local, global, value))),
-                _ if used.count > 1 && worth_naming(e) => Some((fresh_temp(program), made.clone())),
+                ExprKind::Sym(s) => self.given.get(s).map(|value| {
+                    let name = if is_bound_here { *s } else { fresh_temp(program) };
+                    (name, self.made_of(value))
+                }),
+                _ if is_bound_here && used.count > 1 && worth_naming(e) => Some((fresh_temp(program), made.clone())),
                 _ => None,
             };
             let made = match name {
                 None => made,
                 Some((s, value)) => {
                     let ty = value.ty();
-                    if everywhere { &mut *front } else { &mut *here }.push((s, value));
+                    if everywhere { &mut self.front } else { &mut self.here }.push((s, value));
                     build::typed_sym(s, ty)
                 }
             };
-            let table = if everywhere { &mut *global } else { &mut *local };
+            let table = match (everywhere, is_certain) {
+                (true, _) => &mut self.global,
+                (false, true) => &mut self.local,
+                (false, false) => &mut self.under,
+            };
             begin(table, 28);
             table.insert(e.clone(), made);
         }
-        made_of(local, global, root)
+        self.made_of(root)
+    }
+
+    /// The node that `e` became, if it was met.
+    fn made(&self, e: &Expr) -> Option<&Expr> {
+        self.local.get(e).or_else(|| self.global.get(e)).or_else(|| self.under.get(e))
+    }
+
+    fn made_of(&self, e: &Expr) -> Expr {
+        self.made(e).expect("operands come first").clone()
+    }
+
+    /// The names for what was emitted last. Forgets what stands under a condition.
+    pub(super) fn named(&mut self) -> Vec<(Sym, Expr)> {
+        self.under.clear();
+        std::mem::take(&mut self.here)
     }
 
     /// Forgets what only the statement at hand knows.
@@ -169,10 +188,6 @@ fn note(uses: &mut Map<Expr, Use>, e: &Expr, span: (usize, usize), certain: bool
     used.count += 1;
     used.certain |= certain;
     used.span = (used.span.0.min(span.0), used.span.1.max(span.1));
-}
-
-fn made_of(local: &Map<Expr, Expr>, global: &Map<Expr, Expr>, e: &Expr) -> Expr {
-    local.get(e).or_else(|| global.get(e)).expect("operands come first").clone()
 }
 
 /// Returns true if an expression that is used more than once gets a name.

@@ -71,11 +71,10 @@ impl Run {
         let mut made: Vec<Stmt> = Vec::new();
         for s in self.stores {
             let s = visit::map_stmt(s, |e| names.emit(e, program), |s| s);
-            // What stands under a condition has the names of what is evaluated in any case, and others of its own.
-            let shared = |inner| each_expr(inner, &mut |e| names.emit_shared(e, program));
-            let s = visit::map_stmt(s, Expr::clone, shared);
+            let here = names.named();
+            let s = visit::map_stmt(s, Expr::clone, |inner| under_condition(inner, &mut names, program));
             let s = visit::map_stmt(s, Expr::clone, |inner| share(program, inner));
-            made.push(build::let_in(std::mem::take(&mut names.here), s));
+            made.push(build::let_in(here, s));
             names.leave();
         }
         build::let_in(names.front, build::block(made))
@@ -106,6 +105,13 @@ impl Run {
             self.stores = self.stores.drain(..).map(|s| each_expr(s, &mut rename)).collect();
         }
     }
+}
+
+/// A statement under a condition with the names of what is evaluated in any case, and bindings of others that it uses.
+fn under_condition(s: Stmt, names: &mut Names, program: &mut Program) -> Stmt {
+    let s = visit::map_stmt(s, |e| names.emit_under(e, program), |s| s);
+    let here = names.named();
+    build::let_in(here, visit::map_stmt(s, Expr::clone, |inner| under_condition(inner, names, program)))
 }
 
 /// Bindings whose common subexpressions have names of their own.

@@ -170,7 +170,7 @@ impl<'p> Walk<'p> {
         asked.sort_unstable();
         for (id, constant) in asked {
             let group = self.groups.get(id);
-            if let Some(cond) = condition(&self.reader.terms, &group.p.offset(constant), group.guards) {
+            if let Some(cond) = condition(&self.reader.terms, &group.p.offset(constant), &group.asked_where) {
                 self.questions.entry(group.place).or_default().push(Question::Inequality(cond));
             }
         }
@@ -431,7 +431,7 @@ impl<'p> Walk<'p> {
         }
         for h in self.reader.hoist(*p, &asked.lane, (&asked.masks, asked.whole_mask), &self.frames) {
             if !known(&self.reader, &h.p) {
-                let (group, constant) = self.groups.add(&h, &self.frames, &self.reader.terms);
+                let (group, constant) = self.groups.add(&h, &self.frames, &mut self.reader);
                 let cost = self.cost(group, h.frame);
                 parts.push(Part { of, group, constant, cost, exact: h.exact });
             }

@@ -43,7 +43,7 @@ impl<'p> Walk<'p> {
     fn asking(&mut self, part: &Part<'p>) -> Asking {
         let outside = Asking { group: part.group, constant: part.constant, cost: part.cost };
         let Exact::At(asked, more) = &part.exact else { return outside };
-        let (group, constant) = self.groups.name(asked, *more, &self.frames, &self.reader.terms);
+        let (group, constant) = self.groups.name(asked, *more, &self.frames, &mut self.reader);
         match self.cost(group, asked.frame) {
             Verdict::Inner => outside,
             cost => Asking { group, constant, cost },
