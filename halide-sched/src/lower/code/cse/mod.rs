@@ -85,3 +85,19 @@ fn around(program: &mut Program, s: Stmt) -> Stmt {
     let (bindings, s) = run::share_direct(program, s);
     build::let_in(bindings, walk::map_stmt(s, program, |_, e| e.clone(), statement))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::example::TABLES;
+
+    /// A condition that reads memory does not name it for statements under it that come behind a store.
+    #[test]
+    fn memory_is_read_anew_behind_stores_under_a_condition() {
+        let body = "out#b2[0] = in#b0[0]\nif out#b2[0] > 1u8 {\n  out#b2[0] = 5u8\n  out#b2[1] = out#b2[0] + 1u8\n}\n";
+        let text = format!("program shaped{TABLES}body {{\n{body}}}");
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let made = cse(program).to_string();
+        assert!(made.contains("out#b2[1] = out#b2[0] + 1u8"), "{made}");
+    }
+}

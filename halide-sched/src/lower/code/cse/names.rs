@@ -45,6 +45,8 @@ pub(super) struct Names {
     under: Map<Expr, Expr>,
     local: Map<Expr, Expr>,
     global: Map<Expr, Expr>,
+    /// True if something under a condition of the statement at hand comes behind a store of it.
+    pub(super) stores_between: bool,
     /// Names for the statement at hand.
     pub(super) here: Vec<(Sym, Expr)>,
     /// Names in front of all statements.
@@ -59,6 +61,7 @@ impl Names {
             under: Map::default(),
             local: Map::default(),
             global: Map::default(),
+            stores_between: false,
             here: Vec::new(),
             front: Vec::new(),
         };
@@ -109,20 +112,20 @@ impl Names {
         while let Some((e, ready)) = stack.pop() {
             if !ready {
                 // What stands below it in the stack a second time is known by then.
-                if self.made(e).is_none() {
+                if self.made(e, is_certain).is_none() {
                     stack.push((e, true));
                     push_operands(&self.given, e, &mut stack);
                 }
                 continue;
             }
-            let made = visit::map_children(e, |c| self.made_of(c));
+            let made = visit::map_children(e, |c| self.made_of(c, is_certain));
             let used = &self.uses[e];
             let everywhere = used.is_shared();
             let is_bound_here = everywhere || is_certain;
             let name = match e.kind() {
                 ExprKind::Sym(s) => self.given.get(s).map(|value| {
                     let name = if is_bound_here { *s } else { fresh_temp(program) };
-                    (name, self.made_of(value))
+                    (name, self.made_of(value, is_certain))
                 }),
                 _ if is_bound_here && used.count > 1 && worth_naming(e) => Some((fresh_temp(program), made.clone())),
                 _ => None,
@@ -143,16 +146,18 @@ impl Names {
             begin(table, 28);
             table.insert(e.clone(), made);
         }
-        self.made_of(root)
+        self.made_of(root, is_certain)
     }
 
-    /// The node that `e` became, if it was met.
-    fn made(&self, e: &Expr) -> Option<&Expr> {
-        self.local.get(e).or_else(|| self.global.get(e)).or_else(|| self.under.get(e))
+    /// The node that `e` became, if it was met. Behind a store under a condition, memory may have other values.
+    fn made(&self, e: &Expr, is_certain: bool) -> Option<&Expr> {
+        let is_kept = is_certain || !self.stores_between;
+        let local = || self.local.get(e).filter(|_| is_kept || !self.uses[e].pinned);
+        self.global.get(e).or_else(local).or_else(|| self.under.get(e))
     }
 
-    fn made_of(&self, e: &Expr) -> Expr {
-        self.made(e).expect("operands come first").clone()
+    fn made_of(&self, e: &Expr, is_certain: bool) -> Expr {
+        self.made(e, is_certain).expect("operands come first").clone()
     }
 
     /// The names for what was emitted last. Forgets what stands under a condition.

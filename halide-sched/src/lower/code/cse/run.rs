@@ -72,6 +72,7 @@ impl Run {
         for s in self.stores {
             let s = visit::map_stmt(s, |e| names.emit(e, program), |s| s);
             let here = names.named();
+            names.stores_between = leaves(&s) > 1;
             let s = visit::map_stmt(s, Expr::clone, |inner| under_condition(inner, &mut names, program));
             let s = visit::map_stmt(s, Expr::clone, |inner| share(program, inner));
             made.push(build::let_in(here, s));
@@ -104,6 +105,15 @@ impl Run {
             let mut rename = |e: &Expr| visit::substitute(e, &|s| other.get(&s).cloned());
             self.stores = self.stores.drain(..).map(|s| each_expr(s, &mut rename)).collect();
         }
+    }
+}
+
+/// The number of stores and other statements without statements inside.
+fn leaves(s: &Stmt) -> usize {
+    if matches!(s, Stmt::Block(_) | Stmt::If { .. } | Stmt::Let { .. }) {
+        visit::nested(s).map(leaves).sum()
+    } else {
+        1
     }
 }
 
