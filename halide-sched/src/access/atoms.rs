@@ -423,8 +423,9 @@ impl<'p> Terms<'p> {
         let id = AtomId(self.rows.len() as u32);
         self.index.insert(atom.clone(), id);
         let is_choice = matches!(atom, Atom::Either(..));
-        let leaves =
-            self.leaves_of(&atom).map_or(leaf_bit(id), |leaves| leaves | if is_choice { leaf_bit(id) } else { 0 });
+        let below = self.leaves_of(&atom);
+        let own = if is_choice || below.is_none() { leaf_bit(id) } else { 0 };
+        let leaves = below.unwrap_or(0) | own;
         let has_choice = is_choice || self.is_made_of_choices(&atom);
         if let Atom::Sym(_) = atom
             && level > 0

@@ -164,7 +164,13 @@ impl<'p> Reader<'p> {
             match self.level_of_expr(&e) {
                 known if known <= level => return Some(e),
                 Reader::IN_MEMORY => return None,
-                _ => e = substitute(&e, &value),
+                _ => {
+                    let by_values = substitute(&e, &value);
+                    if by_values == e {
+                        return None;
+                    }
+                    e = by_values;
+                }
             }
         }
         None

@@ -72,7 +72,7 @@ impl Run {
         for s in self.stores {
             let s = visit::map_stmt(s, |e| names.emit(e, program), |s| s);
             let here = names.named();
-            names.stores_between = leaves(&s) > 1;
+            names.stores_between = Uses::of(&s).leaves > 1;
             let s = visit::map_stmt(s, Expr::clone, |inner| under_condition(inner, &mut names, program));
             let s = visit::map_stmt(s, Expr::clone, |inner| share(program, inner));
             made.push(build::let_in(here, s));
@@ -103,17 +103,8 @@ impl Run {
         }
         if !other.is_empty() {
             let mut rename = |e: &Expr| visit::substitute(e, &|s| other.get(&s).cloned());
-            self.stores = self.stores.drain(..).map(|s| each_expr(s, &mut rename)).collect();
+            self.stores = self.stores.drain(..).map(|s| visit::map_exprs(s, &mut rename)).collect();
         }
-    }
-}
-
-/// The number of stores and other statements without statements inside.
-fn leaves(s: &Stmt) -> usize {
-    if matches!(s, Stmt::Block(_) | Stmt::If { .. } | Stmt::Let { .. }) {
-        visit::nested(s).map(leaves).sum()
-    } else {
-        1
     }
 }
 
@@ -152,12 +143,6 @@ pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>,
     (names.here, s)
 }
 
-/// `s` with every expression replaced, also in statements inside of it.
-fn each_expr(s: Stmt, f: &mut impl FnMut(&Expr) -> Expr) -> Stmt {
-    let s = visit::map_stmt(s, &mut *f, |inner| inner);
-    visit::map_stmt(s, Expr::clone, |inner| each_expr(inner, &mut *f))
-}
-
 /// The uses of a statement that is one or several stores under names and conditions: its buffers, and the number of its
 /// leaves.
 #[derive(Default)]
@@ -170,6 +155,13 @@ struct Uses {
 }
 
 impl Uses {
+    /// The uses of a statement that was taken in.
+    fn of(s: &Stmt) -> Uses {
+        let mut uses = Uses::default();
+        uses.collect(s);
+        uses
+    }
+
     /// Records the uses of `s`; returns true if it consists of names, conditions, stores, counts and prefetches only.
     fn collect(&mut self, s: &Stmt) -> bool {
         match s {
