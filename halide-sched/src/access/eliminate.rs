@@ -83,11 +83,10 @@ impl<'p> Reader<'p> {
             return Some(made);
         }
         if let Some(list) = self.each_choice(h) {
-            let mut made = Parts::new();
-            for of_choice in list {
-                made.extend(self.eliminate(of_choice, atom, Some((low, high)))?);
+            let each = list.into_iter().map(|of_choice| self.eliminate(of_choice, atom, Some((low, high))));
+            if let Some(each) = each.collect::<Option<Vec<_>>>() {
+                return Some(each.into_iter().flatten().collect());
             }
-            return Some(made);
         }
         let ids = self.ranges_met.len() as u32;
         let id = *self.ranges_met.entry((atom, low, high)).or_insert(ids);

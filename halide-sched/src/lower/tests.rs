@@ -7,11 +7,12 @@ use crate::lower::trace::LoweringTrace;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::ids::Id;
 use halide_core::limits::Limits;
+use halide_core::ops::BinOp;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{F32, U8, U16};
 use halide_core::value::Scalar;
 use halide_ir::eval::{self, Check, EvalError};
-use halide_ir::{Expr, ExprKind, Partition, PrefetchRequest, Program, Stage, Stmt, Sym, build, verify, visit};
+use halide_ir::{Elem, Expr, ExprKind, Partition, PrefetchRequest, Program, Stage, Stmt, Sym, build, verify, visit};
 use halide_solve::simplify::Facts;
 use halide_testing::programs::{self, Random};
 use std::cell::Cell;
@@ -49,9 +50,15 @@ fn check(stage: Stage, seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
 
 /// Does as [`check`] for a pass that is given what plans rule out, and may then make programs that fail `other` checks.
 fn check_but(other: &[Check], stage: Stage, seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
+    let made = |seed| programs::program(&mut Random::new(seed), stage, 2 + (seed % 24) as u32);
+    check_on(made, other, seeds, pass)
+}
+
+/// Does as [`check_but`] on the programs that `made` gives for seeds.
+fn check_on(made: impl Fn(u64) -> Program, other: &[Check], seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
     let mut good = 0;
     for seed in 0..seeds {
-        let before = programs::program(&mut Random::new(seed), stage, 2 + (seed % 24) as u32);
+        let before = made(seed);
         verified(&before, &format!("seed {seed}, before"));
         let after = pass(before.clone());
         verified(&after, &format!("seed {seed}, after\n{before}"));
@@ -245,6 +252,38 @@ fn again_under_conditions(s: Stmt) -> Stmt {
     let when = |least| build::if_else(build::ge(extent.clone(), build::int(least)), s.clone(), build::block([]));
     let again = [s.clone(), when(2), when(5)];
     build::block(again)
+}
+
+/// Conditions that read what statements under them change.
+#[test]
+fn cse_keeps_meaning_of_conditions_that_stop_to_hold() {
+    let drawn = Cell::new(0);
+    let made = |seed| {
+        let made = programs::program(&mut Random::new(seed), Stage::Shaped, 2 + (seed % 24) as u32);
+        counted(&drawn, made, |p| Program { body: back_and_forth(&p, p.body.clone()), ..p })
+    };
+    let other = [Check::Race, Check::Uninitialised];
+    assert!(check_on(made, &other, SEEDS, code::cse::cse) > SEEDS as u32 / 4);
+    assert!(drawn.get() > SEEDS as u32 / 4, "{}", drawn.get());
+}
+
+/// Statements with each store of an integer followed by two more of the same element, under a condition that reads it
+/// and perhaps holds before the first of them alone.
+fn back_and_forth(p: &Program, s: Stmt) -> Stmt {
+    let s = visit::map_stmt(s, Expr::clone, |s| back_and_forth(p, s));
+    let Stmt::Store { buf, index, value, mask: None } = &s else { return s };
+    let ty = match value.ty().elem {
+        Elem::Data(ty) if ty.is_int() && value.lanes() == 1 => ty,
+        _ => return s,
+    };
+    let constant = |value: i32| build::constant(halide_core::value::cast(ty, Scalar::from(value)));
+    let load = build::load(*buf, ty, index.clone(), None);
+    let store = |value| Stmt::Store { buf: *buf, index: index.clone(), value, mask: None };
+    let next = build::binary(BinOp::Add, load.clone(), constant(1));
+    let holds = build::binary(BinOp::Lt, load.clone(), constant(40));
+    let twice = build::binary(BinOp::Mul, next.clone(), constant(40));
+    let under = build::block([store(twice), store(build::binary(BinOp::Add, next, load))]);
+    build::block([s.clone(), build::if_else(holds, under, build::block([]))])
 }
 
 /// True if names are bound for a list of statements, and one under a condition uses them.
