@@ -21,26 +21,40 @@ struct Names {
     tiles: Vec<Option<String>>,
 }
 
-fn names(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Names {
-    let vars = &dag.funcs[of.0].stages[of.1].vars;
-    let mut used: Vec<String> = vars.iter().map(|v| v.name.clone()).collect();
-    let mut fresh = |var: &str, suffix: &str| {
-        let mut name = format!("{var}{suffix}");
-        while used.contains(&name) {
+/// The names of a definition's loops, to which new ones are added.
+pub(crate) struct Fresh {
+    used: Vec<String>,
+}
+
+impl Fresh {
+    /// The names that there are.
+    pub(crate) fn new(used: &[String]) -> Fresh {
+        Fresh { used: used.to_vec() }
+    }
+
+    /// A new name for a part of the loop over `var`.
+    pub(crate) fn name(&mut self, var: &str, suffix: &str) -> String {
+        let mut name = var.replace('.', "_") + suffix;
+        while self.used.contains(&name) {
             name += suffix;
         }
-        used.push(name.clone());
+        self.used.push(name.clone());
         name
-    };
+    }
+}
+
+fn names(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Names {
+    let vars = &dag.funcs[of.0].stages[of.1].vars;
+    let used: Vec<String> = vars.iter().map(|v| v.name.clone()).collect();
+    let mut fresh = Fresh::new(&used);
     let (mut inner, mut tiles) = (Vec::new(), Vec::new());
     for (n, var) in vars.iter().enumerate() {
-        let base: String = var.name.chars().map(|c| if c == '.' { '_' } else { c }).collect();
         let is_tiled = shape.tile[n] > 0;
-        tiles.push(is_tiled.then(|| fresh(&base, "o")));
-        let serial = if is_tiled { fresh(&base, "i") } else { var.name.clone() };
+        tiles.push(is_tiled.then(|| fresh.name(&var.name, "o")));
+        let serial = if is_tiled { fresh.name(&var.name, "i") } else { var.name.clone() };
         // All terms of a reduction are written out, or none.
         let is_plain = shape.block(n) == 1 || is_plain_vector(shape, n) || var.dim.is_none();
-        inner.push((serial, (!is_plain).then(|| fresh(&base, "r"))));
+        inner.push((serial, (!is_plain).then(|| fresh.name(&var.name, "r"))));
     }
     let outer = shape.order.iter().rev().filter_map(|n| tiles[*n].clone());
     let serial = shape.order.iter().rev().map(|n| inner[*n].0.clone());

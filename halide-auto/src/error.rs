@@ -1,6 +1,7 @@
 //! The reasons that there is no schedule.
 
 use crate::estimate::EstimateError;
+use crate::tss::TssError;
 use halide_sched::lower::LowerError;
 use halide_sched::lower::regions::query::QueryError;
 use halide_sched::plan::ScheduleError;
@@ -33,6 +34,8 @@ pub enum AutoError {
     },
     /// Sizes of inputs that do not follow from those of outputs.
     Query(QueryError),
+    /// A definition for which no tiles can be chosen.
+    Tiles(TssError),
 }
 
 impl fmt::Display for AutoError {
@@ -55,6 +58,7 @@ impl fmt::Display for AutoError {
             ),
             AutoError::Code { reason } => f.write_str(reason),
             AutoError::Query(error) => error.fmt(f),
+            AutoError::Tiles(error) => error.fmt(f),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Pure: no clock, input or output, threads, globals or order of hash tables, so equal questions have equal answers
 //! wherever they are asked. [`auto_schedule`] chooses a schedule for the sizes in [`Estimates`], by the times that a
-//! model predicts; [`tss`] chooses the sizes of tiles; [`tune`] searches by measured times that it is told.
+//! model predicts; [`tss`] chooses the sizes of tiles, and [`tile()`] does so
+//! for a definition of a pipeline; [`tune`] searches by measured times that it is told.
 //!
 //! The tiles of a product of matrices, on a machine with vectors of 512 bits:
 //!
@@ -75,6 +76,7 @@ mod shape;
 mod sizes;
 mod state;
 mod substitution;
+mod tile;
 pub mod tss;
 pub mod tune;
 mod tuning;
@@ -87,3 +89,4 @@ pub use estimate::{Complete, EstimateError, Estimates};
 pub use group::Group;
 pub use import::{Approximation, Part};
 pub use price::{Priceable, Priced, price};
+pub use tile::{Tileable, Tiling, tile, tileable};

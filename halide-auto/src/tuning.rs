@@ -40,6 +40,10 @@ pub(crate) const MOST_STEPS: usize = 4_000;
 /// Reason: the price is not righter than that.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
 
+/// The most iterations of a loop over which the slope of a coordinate is taken. Unit: iterations.
+/// Reason: a multiple of the factors by which pipelines scale, and short enough to stay off the ends of images.
+pub(crate) const SLOPE_STEPS: i64 = 64;
+
 // price
 
 /// The cost of entering a loop. Unit: cycles.

@@ -2,16 +2,18 @@
 
 use crate::error::Error;
 use crate::pipeline::Pipeline;
+use halide_auto::tss::TssOptions;
 pub use halide_auto::{
-    Advice, Advised, Approximation, Auto, AutoOptions, Change, EstimateError, Estimates, Group, Part, Parts, Priced,
+    Advice, Advised, Approximation, Auto, AutoError, AutoOptions, Change, EstimateError, Estimates, Group, Part, Parts,
+    Priced, Tileable, Tiling,
 };
-use halide_auto::{AutoError, CodeFacts, Priceable, auto_schedule};
+use halide_auto::{CodeFacts, Priceable, auto_schedule};
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
 #[cfg(feature = "cpu")]
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::Plan;
-use halide_sched::schedule::Schedule;
+use halide_sched::schedule::{Schedule, StageName};
 
 impl Pipeline {
     /// Chooses a schedule for the sizes that a pipeline will mostly have, without running anything. The schedule is
@@ -76,7 +78,7 @@ impl Pipeline {
     /// Every mistake in the estimates and in directives that are given; an algorithm that no schedule can lower.
     /// Pipelines with extern stages are refused.
     pub fn auto_schedule_with(&self, target: &Target, sizes: &Estimates, options: &AutoOptions) -> Result<Auto, Error> {
-        auto_schedule(self, target, sizes, options, &mut |plan| code_facts(plan)).map_err(refused)
+        auto_schedule(self, target, sizes, options, &mut |plan| code_facts(plan)).map_err(Error::from)
     }
 
     /// Predicts the time of any schedule for the host, without running anything, by the model that
@@ -116,7 +118,7 @@ impl Pipeline {
         sizes: &Estimates,
     ) -> Result<Priced, Error> {
         let question = Priceable { pipeline: self, schedule, target, machine, sizes };
-        halide_auto::price(&question, &mut |plan| code_facts(plan)).map_err(refused)
+        halide_auto::price(&question, &mut |plan| code_facts(plan)).map_err(Error::from)
     }
 
     /// Prices a schedule, with at most `count` single steps from it that are predicted to make it faster, the best
@@ -162,16 +164,60 @@ impl Pipeline {
         count: usize,
     ) -> Result<Advised, Error> {
         let question = Priceable { pipeline: self, schedule, target, machine, sizes };
-        halide_auto::advise(&question, count, &mut |plan| code_facts(plan)).map_err(refused)
+        halide_auto::advise(&question, count, &mut |plan| code_facts(plan)).map_err(Error::from)
     }
-}
 
-fn refused(error: AutoError) -> Error {
-    match error {
-        AutoError::Schedule(errors) => Error::Schedule(errors),
-        AutoError::Lower(errors) => Error::Lower(errors),
-        AutoError::Query(error) => Error::Query(error),
-        error => Error::Auto(error),
+    /// Cuts the loops of one definition in tiles, with the sizes that [`tss`](crate::tss) chooses by vectorisation
+    /// efficiency and reuse distance; all else is as `schedule` says. Nothing is run.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// use halide::schedule::update;
+    /// let (a, b) = (ImageParam::new("a", F64, 2), ImageParam::new("b", F64, 2));
+    /// let (j, i) = vars!(j, i);
+    /// let k = RDom::named("k", [(0, 1599)]);
+    /// let mut c = Func::new("c");
+    /// c[(j, i)] = 0f64.expr();
+    /// c[(j, i)] += a[(k.x, i)] * b[(j, k.x)];
+    /// let pipeline = Pipeline::new([&c])?;
+    /// let sizes = Estimates::new().output("c", [1599, 1599]);
+    /// let tiling = pipeline.tile(&Schedule::new(), update(&c, 0), &Target::host(), &sizes)?;
+    /// assert!(tiling.schedule.to_string().starts_with("c.update(0): split(i, io, ii, "));
+    /// assert!(tiling.tiles.sizes[2] < 1599, "rows of `b` are cut, so that tiles of it stay in a cache");
+    /// let compiled = pipeline.compile(&tiling.schedule, &Target::host())?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Every mistake in the schedule or the estimates; definitions without a loop for vectors, with loops that
+    /// directives have changed, or with accesses about which data decide.
+    pub fn tile(
+        &self,
+        schedule: &Schedule,
+        stage: impl StageName,
+        target: &Target,
+        sizes: &Estimates,
+    ) -> Result<Tiling, Error> {
+        let machine = Machine::typical(target);
+        let tileable = self.tileable(&machine, schedule, stage, target, sizes)?;
+        tileable.tile(&TssOptions::default()).map_err(Error::from)
+    }
+
+    /// Reads the loops of one definition and the arrays that its points access, to choose tiles with options for a
+    /// machine of which caches are known, or to try sizes.
+    ///
+    /// # Errors
+    /// The same as of [`Pipeline::tile`].
+    pub fn tileable<'q>(
+        &'q self,
+        machine: &'q Machine,
+        schedule: &'q Schedule,
+        stage: impl StageName,
+        target: &'q Target,
+        sizes: &'q Estimates,
+    ) -> Result<Tileable<'q>, Error> {
+        let question = Priceable { pipeline: self, schedule, target, machine, sizes };
+        halide_auto::tileable(&question, stage).map_err(Error::from)
     }
 }
 

@@ -282,6 +282,17 @@ macro_rules! from {
     )*};
 }
 
+impl From<AutoError> for Error {
+    fn from(error: AutoError) -> Error {
+        match error {
+            AutoError::Schedule(errors) => Error::Schedule(errors),
+            AutoError::Lower(errors) => Error::Lower(errors),
+            AutoError::Query(error) => Error::Query(error),
+            error => Error::Auto(error),
+        }
+    }
+}
+
 impl From<RunError> for Error {
     fn from(error: RunError) -> Error {
         match error {

@@ -182,6 +182,7 @@ pub use compiler::Compiler;
 pub use engine::Engine;
 pub use error::Error;
 pub use fault::{CallFault, Defect, FaultKind};
+pub use halide_auto::tss;
 pub use halide_core::{boundary, buffer, expr, externs, shape, types, value, vars};
 #[cfg(feature = "cpu")]
 pub use halide_cpu::Tier;

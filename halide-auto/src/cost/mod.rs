@@ -83,7 +83,7 @@ struct Memo {
 /// Prices of groups. It remembers what it was asked.
 pub(crate) struct Pricer<'q> {
     pub(crate) dag: &'q Dag<'q>,
-    machine: &'q Machine,
+    pub(crate) machine: &'q Machine,
     threads: u32,
     /// The regions of Funcs outside of all loops.
     pub(crate) roots: &'q BTreeMap<FuncId, Box>,

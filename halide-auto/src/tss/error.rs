@@ -61,6 +61,39 @@ pub enum TssError {
         /// The number of loops.
         loops: usize,
     },
+    /// A Func that is not in the pipeline.
+    UnknownFunc {
+        /// The name.
+        func: String,
+        /// A Func of a similar name.
+        near: Option<String>,
+    },
+    /// An update that a Func does not have.
+    UnknownStage {
+        /// The Func.
+        func: String,
+        /// The number of the definition, 0 for the pure one.
+        stage: usize,
+        /// The number of updates.
+        updates: usize,
+    },
+    /// A Func without loops of its own.
+    Inlined {
+        /// The Func.
+        func: String,
+    },
+    /// A definition whose loops directives have changed.
+    HasLoops {
+        /// The definition.
+        definition: String,
+    },
+    /// An access of elements about which data decide.
+    DataIndexed {
+        /// The definition.
+        definition: String,
+        /// The array.
+        array: String,
+    },
 }
 
 /// A reason that the innermost loop has no vectors.
@@ -126,6 +159,30 @@ impl fmt::Display for TssError {
             TssError::Sizes { sizes, loops } => {
                 write!(f, "{sizes} sizes are given for a nest of {loops} loops; give one for each, outermost first")
             }
+            TssError::UnknownFunc { func, near } => {
+                let hint = near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                write!(f, "the pipeline has no Func `{func}` whose loops could be tiled{hint}")
+            }
+            TssError::UnknownStage { func, stage, updates } => write!(
+                f,
+                "`{func}` has no `update({})` whose loops could be tiled; it has {updates} updates, numbered from 0",
+                stage.saturating_sub(1)
+            ),
+            TssError::Inlined { func } => write!(
+                f,
+                "`{func}` is substituted where it is used and has no loops to tile; compute it with `compute_root` or \
+                 `compute_at`"
+            ),
+            TssError::HasLoops { definition } => write!(
+                f,
+                "directives have changed the loops of `{definition}` already; leave out those that split, mark or \
+                 specialise them"
+            ),
+            TssError::DataIndexed { definition, array } => write!(
+                f,
+                "`{definition}` accesses elements of `{array}` about which data decide, so reuse cannot be told; give \
+                 sizes of tiles by `split`"
+            ),
         }
     }
 }

@@ -27,12 +27,14 @@ pub struct Loop {
 /// The order that the iterations of a loop need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopKind {
-    /// None, and its tiles are tasks of threads.
+    /// None, and its tiles are tasks of threads. These loops over tiles are outside of all others.
     Parallel,
     /// None, but its tiles run one after another.
     Independent,
-    /// One iteration needs what another one left.
+    /// One iteration needs what another one left. Tiles run in its order.
     Reduction,
+    /// One iteration needs what another one left, and tiles would change their order: the loop stays whole.
+    Ordered,
 }
 
 /// A sum of loop variables with factors, without its constant.
@@ -87,6 +89,16 @@ impl Loop {
     /// A loop whose iterations depend on each other.
     pub fn reduction(name: &str, trips: u64) -> Loop {
         Loop { name: name.to_string(), trips, kind: LoopKind::Reduction }
+    }
+
+    /// A loop that stays whole.
+    pub fn ordered(name: &str, trips: u64) -> Loop {
+        Loop { name: name.to_string(), trips, kind: LoopKind::Ordered }
+    }
+
+    /// Returns the iterations in a tile that are nearest to `size` and allowed.
+    pub fn allowed(&self, size: u64) -> u64 {
+        if self.kind == LoopKind::Ordered { self.trips } else { size.clamp(1, self.trips.max(1)) }
     }
 }
 
@@ -222,7 +234,7 @@ impl Nest {
     fn no_vector(&self) -> Option<NoVector> {
         let Some(innermost) = self.loops.last() else { return Some(NoVector::NoLoops) };
         let (index, name) = (self.loops.len() - 1, innermost.name.clone());
-        if innermost.kind == LoopKind::Reduction {
+        if matches!(innermost.kind, LoopKind::Reduction | LoopKind::Ordered) {
             return Some(NoVector::Carries { name });
         }
         let is_strided = |a: &&Array| a.is_written() && a.step(index) != Some(1);

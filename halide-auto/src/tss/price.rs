@@ -4,7 +4,7 @@
 //! whatever takes longer. Constants were fitted to products of matrices (`crate::tuning`). Only sums, products and
 //! quotients of floats are used, so a price is the same on all machines.
 
-use super::nest::{AccessKind, Array};
+use super::nest::{AccessKind, Array, LoopKind};
 use super::num_vec::{Rows, gcd, straddled};
 use super::reuse::Subscripts;
 use super::setting::Setting;
@@ -161,17 +161,20 @@ struct Part {
 }
 
 /// Returns the parts of the tiled nest from a single iteration to all of it: inside of each loop in a tile, then inside
-/// of each loop over tiles, innermost first.
+/// of each loop over tiles, innermost first; those whose tiles are tasks are outside of the others.
 fn parts(setting: &Setting, sizes: &[u64]) -> Vec<Part> {
     let (trips, mut inside) = (setting.nest.trips(), vec![1; sizes.len()]);
     let (mut all, mut outermost) = (Vec::with_capacity(2 * sizes.len() + 1), None);
-    for outer in [sizes, &trips] {
-        for index in (0..sizes.len()).rev() {
-            if outer[index] > inside[index] {
-                all.push(part(setting, &inside, outermost, Some((index, outer[index]))));
-                inside[index] = outer[index];
-                outermost = Some(index);
-            }
+    let is_shared = |index: &usize| setting.nest.loops[*index].kind == LoopKind::Parallel;
+    let inwards = || (0..sizes.len()).rev();
+    let over_tiles = inwards().filter(|index| !is_shared(index)).chain(inwards().filter(is_shared));
+    for (index, most) in
+        inwards().map(|index| (index, sizes[index])).chain(over_tiles.map(|index| (index, trips[index])))
+    {
+        if most > inside[index] {
+            all.push(part(setting, &inside, outermost, Some((index, most))));
+            inside[index] = most;
+            outermost = Some(index);
         }
     }
     all.push(part(setting, &inside, outermost, None));

@@ -1,6 +1,6 @@
 //! Rules for tiles beside VEC-TSS, to compare with, and all tiles that there are, to search in.
 //!
-//! Each rule gives a size for each loop, from 1 up to the loop's trips; [`assess`](super::assess) says what is
+//! Each rule gives a size for each loop, from 1 up to the loop's trips, all of them where tiles would change an order; [`assess`](super::assess) says what is
 //! predicted of it. None of them looks at the number of tasks.
 
 use super::error::TssError;
@@ -18,7 +18,7 @@ pub fn untiled(nest: &Nest) -> Vec<u64> {
 
 /// Returns tiles of `size` iterations of each loop: 32 is what compilers take that do not choose.
 pub fn cube(nest: &Nest, size: u64) -> Vec<u64> {
-    nest.trips().into_iter().map(|trips| size.clamp(1, trips.max(1))).collect()
+    nest.loops.iter().map(|l| l.allowed(size)).collect()
 }
 
 /// Returns tiles in the manner of SICA: the vector loop by whole vectors, and all loops as long as the first cache
@@ -37,7 +37,7 @@ pub fn sica(nest: &Nest, machine: &Machine, threads: u32, options: &TssOptions) 
     let sizes = |side: u64| {
         let mut sizes = cube(nest, side);
         if let (Some(last), Some(l)) = (sizes.last_mut(), nest.loops.last()) {
-            *last = (side / lanes).max(1).saturating_mul(lanes).min(l.trips);
+            *last = l.allowed((side / lanes).max(1).saturating_mul(lanes));
         }
         sizes
     };

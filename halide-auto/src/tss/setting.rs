@@ -98,11 +98,12 @@ impl<'q> Setting<'q> {
         if sizes.len() != loops.len() {
             return Err(TssError::Sizes { sizes: sizes.len(), loops: loops.len() });
         }
-        Ok(loops.iter().zip(sizes).map(|(l, size)| (*size).clamp(1, l.trips)).collect())
+        Ok(loops.iter().zip(sizes).map(|(l, size)| l.allowed(*size)).collect())
     }
 
     /// Returns the sizes that each loop may have: any of the first loop, whole lines of those in the middle, and whole
-    /// vectors of the last one. A loop may always be left whole if it is shorter, and the last one however long.
+    /// vectors of the last one. A loop may always be left whole if it is shorter, and the last one however long. Loops whose
+    /// order tiles would change are whole.
     ///
     /// Lines are a reason in loops along rows of some array. The paper's kernels have no other ones in the middle, so
     /// it asks it of all; by cycles, the others may have any size.
@@ -110,7 +111,9 @@ impl<'q> Setting<'q> {
         let last = self.nest.loops.len() - 1;
         let in_line = (self.line / self.nest.widest()).max(1);
         let is_along_rows = |index| self.nest.arrays.iter().any(|a| a.step(index).is_some_and(|step| step != 0));
+        let is_whole = |index: usize| self.nest.loops[index].kind == LoopKind::Ordered;
         let sizes = |(index, trips): (usize, u64)| match index {
+            _ if is_whole(index) => Sizes::multiples(trips, trips),
             _ if index == last => Sizes::multiples_or_all(u64::from(self.lanes), trips),
             0 => Sizes::multiples(1, trips),
             _ if self.options.fidelity == Fidelity::Paper || is_along_rows(index) => Sizes::multiples(in_line, trips),

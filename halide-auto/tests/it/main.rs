@@ -13,4 +13,5 @@ mod select;
 mod simulated;
 mod small;
 mod support;
+mod tiled;
 mod tune;

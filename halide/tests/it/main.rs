@@ -58,6 +58,7 @@ mod tidy_names;
 mod tidy_passes;
 mod tidy_places;
 mod tidy_skips;
+mod tiled;
 mod together;
 mod tracing;
 mod tune;

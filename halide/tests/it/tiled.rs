@@ -1,0 +1,94 @@
+//! Definitions in tiles of any sizes have the values that they have without.
+
+use crate::engines_agree::noise;
+use halide::machine::Machine;
+use halide::prelude::*;
+use halide::schedule::{StageName, update};
+use halide::tss::TssOptions;
+
+/// Runs definition `stage` in tiles of the sizes that are chosen, and of others that fit badly, at sizes other than
+/// those estimated; values are as without tiles.
+#[track_caller]
+fn check(pipeline: &Pipeline, given: &str, stage: impl StageName + Clone, sizes: &Estimates, regions: &[Region]) {
+    let given: Schedule = given.parse().unwrap();
+    let run = |schedule: &Schedule, region: &Region| {
+        let compiled =
+            Compiler::new(pipeline).schedule(schedule).compile().unwrap_or_else(|e| panic!("{e}\n{schedule}"));
+        let needs = compiled.inputs().infer_input_bounds(std::slice::from_ref(region)).unwrap();
+        let call = needs
+            .iter()
+            .fold(compiled.inputs(), |call, need| call.image_named(&need.name, noise(need.ty, &need.region, 5)));
+        call.realize_all(std::slice::from_ref(region)).unwrap()
+    };
+    let expected: Vec<_> = regions.iter().map(|region| run(&given, region)).collect();
+    for threads in [1, 3] {
+        let target = Target { threads, ..Target::host() };
+        let machine = Machine::typical(&target);
+        let of = pipeline.tileable(&machine, &given, stage.clone(), &target, sizes).unwrap();
+        let options = TssOptions { tilings: 200, ..TssOptions::default() };
+        let mut tilings = vec![of.tile(&options).unwrap()];
+        for size in [1, 3, 8, 29, u64::MAX] {
+            tilings.push(of.with_sizes(&vec![size; of.nest().loops.len()], &options).unwrap());
+            let mixed: Vec<u64> = (0..of.nest().loops.len() as u64).map(|n| 1 + size % 31 * (n + 1) % 17).collect();
+            tilings.push(of.with_sizes(&mixed, &options).unwrap());
+        }
+        for tiling in tilings {
+            for (region, expected) in regions.iter().zip(&expected) {
+                assert!(run(&tiling.schedule, region) == *expected, "{region:?} {}", tiling.schedule);
+            }
+        }
+    }
+}
+
+fn regions(extents: &[[i64; 2]]) -> Vec<Region> {
+    let far = Region::new([(-7i64, 33i64), (5, 12)].map(|(min, extent)| halide::buffer::Span { min, extent }));
+    extents.iter().map(|extents| Region::of_extents(extents)).chain([far]).collect()
+}
+
+#[test]
+fn products_in_tiles() {
+    let (a, b) = (ImageParam::new("a", F64, 2), ImageParam::new("b", F64, 2));
+    let (j, i) = vars!(j, i);
+    let k = RDom::named("k", [(0, 37)]);
+    let mut c = Func::new("c");
+    c[(j, i)] = 0f64.expr();
+    c[(j, i)] += a[(k.x, i)] * b[(j, k.x)];
+    let pipeline = Pipeline::new([&c]).unwrap();
+    let sizes = Estimates::new().output("c", [61, 43]);
+    check(&pipeline, "", update(&c, 0), &sizes, &regions(&[[61, 43], [1, 1], [3, 70], [64, 64]]));
+}
+
+/// Loops of a triangle: the solution of a system of equations by rows, for many right hand sides.
+#[test]
+fn triangles_in_tiles() {
+    let (l, b) = (ImageParam::new("l", F32, 2), ImageParam::new("b", F32, 2));
+    let (j, i) = vars!(j, i);
+    let r = RDom::named("r", [(0, 19), (0, 19)]);
+    r.where_(lt(r.x, r.y));
+    let mut x = Func::new("x");
+    x[(j, i)] = b[(j, i)];
+    x[(j, r.y)] = x[(j, r.y)] - l[(r.x, r.y)] * x[(j, r.x)];
+    let mut out = Func::new("out");
+    out[(j, i)] = x[(j, i)];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let sizes = Estimates::new().output("out", [45, 19]);
+    check(&pipeline, "x: compute_root", update(&x, 0), &sizes, &regions(&[[45, 19], [1, 19], [70, 3]])[..3]);
+}
+
+/// A window in order, inside of the loops of a consumer, where what is read is scaled.
+#[test]
+fn windows_in_tiles_of_a_member() {
+    let input = ImageParam::new("input", U16, 2);
+    let (x, y) = vars!(x, y);
+    let r = RDom::named("r", [(0, 3), (0, 4)]);
+    let (mut sum, mut out) = (Func::new("sum"), Func::new("out"));
+    sum[(x, y)] = 1u16.expr();
+    sum[(x, y)] = sum[(x, y)] * 3u16 + input[(2 * x + r.x, y / 2 + r.y)];
+    out[(x, y)] = sum[(x, y)] + sum[(x + 1, y + 3)];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let sizes = Estimates::new().output("out", [100, 64]);
+    for given in ["sum: compute_root", "out: split(y, yo, yi, 8) sum: compute_at(out, yo)"] {
+        check(&pipeline, given, update(&sum, 0), &sizes, &regions(&[[100, 64], [33, 10]]));
+        check(&pipeline, given, &sum, &sizes, &regions(&[[100, 64], [33, 10]]));
+    }
+}
