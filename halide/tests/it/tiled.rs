@@ -92,3 +92,29 @@ fn windows_in_tiles_of_a_member() {
         check(&pipeline, given, &sum, &sizes, &regions(&[[100, 64], [33, 10]]));
     }
 }
+
+/// Vectors along rows of a triangle are whole but for those at its edge and at the ends of tiles; what all lanes read is
+/// read without asking if one of them runs.
+#[test]
+fn vectors_inside_of_triangles_have_no_masks() {
+    let a = ImageParam::new("a", F64, 2);
+    let (x, y) = vars!(x, y);
+    let r = RDom::named("r", [(0, 100)]);
+    r.where_(ge(x, y));
+    let mut sum = Func::new("sum");
+    sum[(x, y)] = 0f64.expr();
+    sum[(x, y)] += a[(y, r.x)] * a[(x, r.x)];
+    let pipeline = Pipeline::new([&sum]).unwrap();
+    for tiles in ["", "split(x, xo, xi, 48) reorder(xi, r.x, xo, y)"] {
+        let inner =
+            if tiles.is_empty() { "reorder(x, r.x, y) vectorize(x, natural)" } else { "vectorize(xi, natural)" };
+        let schedule: Schedule = format!("sum.update(0): {tiles} {inner}").parse().unwrap();
+        let ir = Compiler::new(&pipeline).schedule(&schedule).compile().unwrap().ir().unwrap().to_string();
+        let updates =
+            ir.lines().filter_map(|line| line.trim().split_once(" = ")).filter(|(_, value)| value.contains('*'));
+        let stores =
+            updates.map(|(place, _)| place).filter(|place| place.starts_with("sum#") && place.contains("[ramp"));
+        let (masked, whole): (Vec<&str>, Vec<&str>) = stores.partition(|place| place.contains(" where "));
+        assert!(!whole.is_empty() && !masked.is_empty(), "{schedule}\n{ir}");
+    }
+}

@@ -4,4 +4,5 @@ pub mod find_intrinsics;
 pub mod interleave;
 pub mod join_sums;
 pub(crate) mod lanes;
+pub(crate) mod some_lane;
 pub mod vectorize;

@@ -2,7 +2,8 @@
 //!
 //! Before: `Stage::Shaped`. After: the same; a loop in which something is `likely` has become a prologue, a steady
 //! state in which all of that holds, and an epilogue. The steady state has no clamps, masks and conditions left of
-//! those that were solved for the loop variable, so accesses that a clamp had made gathers are dense there.
+//! those that were solved for the loop variable, so accesses that a clamp had made gathers are dense there. A mask of
+//! comparisons alone, such as one of the lanes in a triangle, is solved whether it is likely or not.
 //!
 //! By default, loops are cut that have no loop inside, and loops with masks and conditions outside of the loops inside,
 //! if their bodies are small; parallel loops are not, since cutting them would make threads wait in between. A likely

@@ -2,6 +2,7 @@
 
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape};
+use crate::lower::vectors::some_lane::conjuncts;
 use halide_core::ops::BinOp;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
@@ -57,6 +58,7 @@ impl Steady {
             program,
             facts,
             heavy: false,
+            in_masks: Set::default(),
             inner: Vec::new(),
             values: Map::default(),
             definitions: Map::default(),
@@ -110,6 +112,8 @@ struct Search<'a> {
     facts: &'a Facts,
     /// True if conditions at hand decide on vectors or branches.
     heavy: bool,
+    /// The comparisons of which masks are conjunctions, which are asked for whether marked or not.
+    in_masks: Set<Expr>,
     /// The loops inside that the search is in: variable, first and last value.
     inner: Vec<(Sym, Expr, Expr)>,
     /// Ramps that stand for symbols of the body.
@@ -164,7 +168,7 @@ impl Search<'_> {
             }
             Stmt::Store { buf, index, value, mask } => {
                 let (index, value) = (self.expression(index), self.expression(value));
-                let mask = mask.as_ref().map(|m| self.expression(m)).filter(|m| build::as_bool(m) != Some(true));
+                let mask = mask.as_ref().map(|m| self.mask(m)).filter(|m| build::as_bool(m) != Some(true));
                 Stmt::Store { buf: *buf, index, value, mask }
             }
             Stmt::Assert { .. }
@@ -224,6 +228,25 @@ impl Search<'_> {
         visit::substitute(e, &|s| self.definitions.get(&s).cloned())
     }
 
+    /// The mask `m` in the steady state.
+    fn mask(&mut self, m: &Expr) -> Expr {
+        self.note_mask(m);
+        self.rewritten(m, true)
+    }
+
+    /// Notes the comparisons of which a mask is made, if all of them may hold in a steady state, so that it is none there.
+    fn note_mask(&mut self, m: &Expr) {
+        let mut parts = Vec::new();
+        conjuncts(m, &mut parts);
+        let is_order = |part: &Expr| match part.kind() {
+            ExprKind::Binary(BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge, of, _) => of.ty().is_index(),
+            _ => false,
+        };
+        if parts.iter().all(is_order) {
+            self.in_masks.extend(parts);
+        }
+    }
+
     /// `e` in the steady state.
     fn expression(&mut self, e: &Expr) -> Expr {
         self.rewritten(e, false)
@@ -239,6 +262,11 @@ impl Search<'_> {
         if !visit::any_node(e, may_change) {
             return e.clone();
         }
+        visit::for_each_node(e, &mut |n| {
+            if let ExprKind::Load { mask: Some(mask), .. } = n.kind() {
+                self.note_mask(mask);
+            }
+        });
         let mut marks: Map<Expr, Marks> = Map::default();
         if visit::any_node(e, |n| matches!(n.kind(), ExprKind::Likely(_))) {
             visit::fold(e, &mut marks, &mut |n, of| Marks::of(n, of));
@@ -275,10 +303,13 @@ impl Search<'_> {
                     Answer::Unknown => lanes::binary(*op, x, y),
                 }
             }
-            // The lanes of a tail that are inside; of scalars, loops end where such conditions do (`loop_trimming`).
-            ExprKind::Binary(op, a, b) if op.is_comparison() && n.lanes() > 1 && marks(a).open != marks(b).open => {
+            // The lanes that are inside of a tail or a triangle; of scalars, loops end where such conditions do
+            // (`loop_trimming`).
+            ExprKind::Binary(op, a, b) if op.is_comparison() && self.is_of_lanes(n, &marks(a), &marks(b)) => {
                 let cond = lanes::binary(*op, done(a), done(b));
-                match self.ask(&cond, Weight::Heavy) {
+                // A scalar that does not change is asked once in front of the loop, without a copy of it.
+                let weight = if n.lanes() > 1 { Weight::Heavy } else { Weight::Light };
+                match self.ask(&cond, weight) {
                     Answer::Holds => build::broadcast(build::boolean(true), n.lanes()),
                     Answer::Unknown => cond,
                 }
@@ -300,6 +331,11 @@ impl Search<'_> {
             }
             _ => lanes::map_children(n, done),
         }
+    }
+
+    /// Returns true if a comparison of operands with these marks tells lanes apart, or decides if one runs.
+    fn is_of_lanes(&self, n: &Expr, a: &Marks, b: &Marks) -> bool {
+        n.lanes() > 1 && a.open != b.open || self.in_masks.contains(n)
     }
 
     /// In an innermost loop, the side of an unmarked minimum that changes with the loop variable, if just one does: the

@@ -5,6 +5,7 @@ use super::mask;
 use super::vary::Varying;
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape};
+use crate::lower::vectors::some_lane::some_lane;
 use halide_core::ops::BinOp;
 use halide_ir::hash::Map;
 use halide_ir::visit::Memo;
@@ -78,7 +79,7 @@ impl Widen<'_> {
 
     /// Scalar: whether any lane runs. `None`: all do.
     fn any_running(&self) -> Option<Expr> {
-        self.mask.as_ref().map(|mask| lanes::reduce(BinOp::BitOr, mask))
+        self.mask.as_ref().map(some_lane)
     }
 
     /// The offset of each lane's own element `index`.

@@ -4,6 +4,7 @@ use super::body::{Widen, both, expression};
 use crate::lower::loops::copy::fresh_copy;
 use crate::lower::vectors::join_sums::is_small_product;
 use crate::lower::vectors::lanes;
+use crate::lower::vectors::some_lane::some_lane;
 use crate::lower::walk::any_stmt;
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
@@ -62,7 +63,7 @@ pub(super) fn into_one(
         };
         build::binary(*op, old, halved(family, new))
     };
-    let any = mask.map(|m| lanes::reduce_if_vector(BinOp::BitOr, &m));
+    let any = mask.map(|m| some_lane(&m));
     Some(Combined { any, store: Stmt::Store { buf, index: place.clone(), value, mask: None } })
 }
 
