@@ -118,3 +118,35 @@ fn vectors_inside_of_triangles_have_no_masks() {
         assert!(!whole.is_empty() && !masked.is_empty(), "{schedule}\n{ir}");
     }
 }
+
+/// Sums of blocks of rows and vectors that do not divide the matrix stay in registers in all blocks that are whole: if a
+/// row is there is asked in front of the loop over terms.
+#[test]
+fn blocks_of_products_stay_in_registers() {
+    let (a, b) = (ImageParam::new("a", F32, 2), ImageParam::new("b", F32, 2));
+    let (x, y) = vars!(x, y);
+    let k = RDom::named("k", [(0, 51)]);
+    let mut sum = Func::new("sum");
+    sum[(x, y)] = 0f32.expr();
+    sum[(x, y)] += a[(k.x, y)] * b[(x, k.x)];
+    let pipeline = Pipeline::new([&sum]).unwrap();
+    let schedule: Schedule = "sum.update(0): split(x, xo, xi, 16) split(xi, xu, xv, 8) split(y, yo, yi, 3) \
+                              reorder(xv, xu, yi, k.x, yo, xo) vectorize(xv) unroll(xu) unroll(yi)"
+        .parse()
+        .unwrap();
+    let compiled = Compiler::new(&pipeline).schedule(&schedule).compile().unwrap();
+    let ir = compiled.ir().unwrap().to_string();
+    assert_eq!(ir.lines().filter(|line| line.trim().starts_with("alloc sum$r")).count(), 6, "{ir}");
+    let sizes = Estimates::new().output("sum", [61, 43]);
+    check(&pipeline, "sum: compute_root", update(&sum, 0), &sizes, &regions(&[[61, 43], [16, 3], [17, 4], [1, 1]]));
+    let plain = Compiler::new(&pipeline).compile().unwrap();
+    for [width, height] in [[61, 43], [16, 3], [33, 7], [1, 1]] {
+        let (a, b) =
+            (noise(F32, &Region::of_extents(&[51, height]), 1), noise(F32, &Region::of_extents(&[width, 51]), 2));
+        let run = |compiled: &Compiled| {
+            let call = compiled.inputs().image_named("a", &a).image_named("b", &b);
+            call.realize_all(&[Region::of_extents(&[width, height])]).unwrap()
+        };
+        assert!(run(&compiled) == run(&plain), "{width} x {height}");
+    }
+}

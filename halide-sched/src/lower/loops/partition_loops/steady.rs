@@ -303,12 +303,9 @@ impl Search<'_> {
                     Answer::Unknown => lanes::binary(*op, x, y),
                 }
             }
-            // The lanes that are inside of a tail or a triangle; of scalars, loops end where such conditions do
-            // (`loop_trimming`).
-            ExprKind::Binary(op, a, b) if op.is_comparison() && self.is_of_lanes(n, &marks(a), &marks(b)) => {
+            ExprKind::Binary(op, a, b) if op.is_comparison() => {
                 let cond = lanes::binary(*op, done(a), done(b));
-                // A scalar that does not change is asked once in front of the loop, without a copy of it.
-                let weight = if n.lanes() > 1 { Weight::Heavy } else { Weight::Light };
+                let Some(weight) = self.weight(n, &marks(a), &marks(b), &cond) else { return cond };
                 match self.ask(&cond, weight) {
                     Answer::Holds => build::broadcast(build::boolean(true), n.lanes()),
                     Answer::Unknown => cond,
@@ -333,9 +330,18 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if a comparison of operands with these marks tells lanes apart, or decides if one runs.
-    fn is_of_lanes(&self, n: &Expr, a: &Marks, b: &Marks) -> bool {
-        n.lanes() > 1 && a.open != b.open || self.in_masks.contains(n)
+    /// The cost of a comparison `n` of operands with these marks, which is `cond` now; `None` if it is not to be asked.
+    fn weight(&self, n: &Expr, a: &Marks, b: &Marks, cond: &Expr) -> Option<Weight> {
+        let is_marked = a.open != b.open;
+        match n.lanes() {
+            // The lanes that are inside of a tail or a triangle.
+            2.. => (is_marked || self.in_masks.contains(n)).then_some(Weight::Heavy),
+            // A scalar that does not change is asked once in front of the loop, without a copy of it.
+            _ if self.in_masks.contains(n) => Some(Weight::Light),
+            // A part of a tail that is written out, as a branch. Loops end where conditions on their own variables do
+            // (`loop_trimming`).
+            _ => (is_marked && self.heavy && !visit::uses(&self.expanded(cond), self.var)).then_some(Weight::Heavy),
+        }
     }
 
     /// In an innermost loop, the side of an unmarked minimum that changes with the loop variable, if just one does: the
