@@ -231,7 +231,7 @@ fn inputs(kernel: &Kernel, pipeline: &Pipeline, size: i64, padded: bool) -> Resu
     let mut state = 1u64;
     let mut made = Vec::new();
     for image in pipeline.images.iter() {
-        let region = Region::of_extents(&[size, size]);
+        let region = Region::of_extents([size, size]);
         let mut buffer = AnyBuffer::with_strides(kernel.ty, &region, &[1, ld]).map_err(|e| e.to_string())?;
         for at in region.coords() {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

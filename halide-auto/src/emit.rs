@@ -34,7 +34,8 @@ impl Fresh {
 
     /// A new name for a part of the loop over `var`.
     pub(crate) fn name(&mut self, var: &str, suffix: &str) -> String {
-        let mut name = var.replace('.', "_") + suffix;
+        let base: String = var.chars().map(|c| if c == '.' { '_' } else { c }).collect();
+        let mut name = base + suffix;
         while self.used.contains(&name) {
             name += suffix;
         }

@@ -6,6 +6,9 @@
 
 /// The time to enter a row of vectors. Unit: cycles.
 pub(crate) const ROW_CYCLES: f64 = 4.0;
+/// The time to enter a block that is written out, and to leave it. Unit: cycles.
+/// Reason: a mispredicted jump now and then, and loads and stores that wait for each other.
+pub(crate) const BLOCK_CYCLES: f64 = 30.0;
 /// The loads that a load of two lines costs more than one of a line. Unit: loads.
 pub(crate) const STRADDLED_LOAD: f64 = 1.0;
 /// The stores that a store to two lines costs more than one to a line. Unit: stores.

@@ -1,5 +1,6 @@
 //! The loop nest of a definition, read from its coordinates at points in the middle.
 
+use super::spelled::spelled;
 use crate::cost::Pricer;
 use crate::dag::{Box as Spans, Dag, Source, StageVar, Work, extent};
 use crate::kernel::{Element, elements};
@@ -71,7 +72,7 @@ impl Points {
         };
         let access = |source: Source, at: &Spans, moved: &[(i64, Option<&Spans>)]| {
             if at.iter().any(|span| extent(*span) > 1) {
-                let definition = super::spelled(&(dag.pipeline.funcs[of.0].name.clone(), of.1));
+                let definition = spelled(&(dag.pipeline.funcs[of.0].name.clone(), of.1));
                 return Err(TssError::DataIndexed { definition, array: name(source) });
             }
             let slope = |by: i64, from: i64, to: i64| {

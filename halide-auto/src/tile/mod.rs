@@ -2,19 +2,23 @@
 //!
 //! 1. `bind` reads the loops of a definition and the arrays that a point of it accesses: a [`Nest`].
 //! 2. [`tss`](crate::tss) chooses sizes, or a caller does.
-//! 3. `directives` cuts the loops: tasks over the tiles of parallel loops, then the other tiles, then what is in a tile,
-//!    with vectors in the innermost loop.
+//! 3. `directives` cuts the loops: tasks over the tiles of parallel loops, the other tiles, then what is in a tile,
+//!    with vectors in the innermost loop. Where sums can stay in registers, `block` says what is written out of a tile,
+//!    and loops of reductions go around that.
 
 mod bind;
+mod block;
 mod directives;
+mod spelled;
 
 use crate::auto::CodeFacts;
 use crate::error::AutoError;
 use crate::legal::lowers;
 use crate::price::{Priceable, with_state};
 use crate::state::Place;
-use crate::tss::{Nest, Tiles, TssError, TssOptions, assess, select};
+use crate::tss::{Block, Nest, Tiles, TssError, TssOptions, assess, select};
 use bind::bind;
+use block::block;
 use directives::{Cut, directives};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
@@ -22,6 +26,7 @@ use halide_ir::ForKind;
 use halide_ir::spelling::closest;
 use halide_sched::plan::{LoopPlan, Plan};
 use halide_sched::schedule::{Schedule, StageName};
+use spelled::spelled;
 
 /// A definition whose loops can be cut in tiles.
 #[derive(Clone, Debug)]
@@ -35,6 +40,7 @@ pub struct Tileable<'q> {
     taken: Vec<String>,
     /// The vector instructions of arithmetic for each vector of points.
     operations: f64,
+    block: Option<Block>,
     lanes: i64,
     is_at_root: bool,
 }
@@ -59,8 +65,8 @@ pub struct Tiling {
 /// `x / 2`, counts as the next larger one.
 ///
 /// # Errors
-/// [`AutoError::Tiles`] with a definition that there is not, one whose loops directives have changed, and accesses about
-/// whose coordinates data decide; and what [`price`](crate::price()) refuses.
+/// [`AutoError::Tiles`] with a definition that there is not, one whose loops directives have changed, and accesses
+/// about whose coordinates data decide; and what [`price`](crate::price()) refuses.
 pub fn tileable<'q>(question: &Priceable<'q>, stage: impl StageName) -> Result<Tileable<'q>, AutoError> {
     let of = stage.stage_name();
     with_state(question, &mut nothing_known, |plan, search, candidate, _| {
@@ -78,6 +84,7 @@ pub fn tileable<'q>(question: &Priceable<'q>, stage: impl StageName) -> Result<T
         Ok(Tileable {
             question: *question,
             of: of.clone(),
+            block: block(&bound.nest, question.machine),
             nest: bound.nest,
             vars: bound.vars.iter().map(|var| all[*var].name.clone()).collect(),
             taken: all.iter().map(|var| var.name.clone()).collect(),
@@ -88,8 +95,8 @@ pub fn tileable<'q>(question: &Priceable<'q>, stage: impl StageName) -> Result<T
     })
 }
 
-/// Chooses tiles for a definition by [`select`], with the operations of the definition in place of those of the options.
-/// Nothing is run.
+/// Chooses tiles for a definition by [`select`], with its operations and a block that suits it in place of those of the
+/// options. Nothing is run.
 ///
 /// # Errors
 /// Those of [`tileable`] and of [`select`], and what the compiler has against the schedule.
@@ -103,9 +110,20 @@ impl Tileable<'_> {
         &self.nest
     }
 
-    /// Returns options with the operations of the definition.
+    /// Returns the part of a tile that is written out: where sums can stay in registers, what has the fewest loads.
+    pub fn block(&self) -> Option<Block> {
+        self.block
+    }
+
+    /// Sets the part of a tile that is written out; `None` for rows of vectors, as in the paper.
+    pub fn with_block(mut self, block: Option<Block>) -> Self {
+        self.block = block;
+        self
+    }
+
+    /// Returns options with the operations and the block of the definition.
     pub fn options(&self, options: &TssOptions) -> TssOptions {
-        TssOptions { operations: self.operations, ..*options }
+        TssOptions { operations: self.operations, block: self.block, ..*options }
     }
 
     /// Chooses sizes.
@@ -114,7 +132,8 @@ impl Tileable<'_> {
     /// Those of [`select`], and what the compiler has against the schedule.
     pub fn tile(&self, options: &TssOptions) -> Result<Tiling, AutoError> {
         let Priceable { machine, target, .. } = self.question;
-        let tiles = select(&self.nest, machine, target.threads, &self.options(options)).map_err(AutoError::Tiles)?;
+        let options = self.options(options);
+        let tiles = select(&self.nest, machine, target.threads, &options).map_err(AutoError::Tiles)?;
         self.tiling(tiles)
     }
 
@@ -139,6 +158,7 @@ impl Tileable<'_> {
             taken: &self.taken,
             sizes: &tiles.sizes,
             lanes: self.lanes,
+            block: self.block,
             has_tasks: target.threads > 1 && self.is_at_root,
         };
         directives(&mut schedule, &cut);
@@ -172,12 +192,4 @@ fn has_loops(plan: &Plan, (func, stage): (FuncId, usize)) -> bool {
     let is_changed = |l: &LoopPlan| l.kind != ForKind::Serial;
     let is_cut = !stage.transforms.is_empty() || !stage.variants.is_empty() || stage.with.is_some();
     is_cut || stage.loops.iter().any(is_changed)
-}
-
-/// A definition as schedules say it.
-fn spelled((func, stage): &(String, usize)) -> String {
-    match stage.checked_sub(1) {
-        None => func.clone(),
-        Some(k) => format!("{func}.update({k})"),
-    }
 }

@@ -61,6 +61,11 @@ pub enum TssError {
         /// The number of loops.
         loops: usize,
     },
+    /// A block along a loop that is the last one or not in the nest.
+    Block {
+        /// The number of loops.
+        loops: usize,
+    },
     /// A Func that is not in the pipeline.
     UnknownFunc {
         /// The name.
@@ -159,6 +164,10 @@ impl fmt::Display for TssError {
             TssError::Sizes { sizes, loops } => {
                 write!(f, "{sizes} sizes are given for a nest of {loops} loops; give one for each, outermost first")
             }
+            TssError::Block { loops } => write!(
+                f,
+                "a block is along a loop that is none outside of the last one of {loops}; name one that is, or none"
+            ),
             TssError::UnknownFunc { func, near } => {
                 let hint = near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                 write!(f, "the pipeline has no Func `{func}` whose loops could be tiled{hint}")

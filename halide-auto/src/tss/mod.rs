@@ -7,9 +7,12 @@
 //!    loop.
 //! 2. [`reuse()`] has for each array the distance between two uses of an element, and which array's is the longest.
 //! 3. A tile's level is the first cache that holds the distance and the working set ([`FitRule`]).
-//! 4. Tiles are tasks, more than two a thread; sizes of middle loops are whole lines.
+//! 4. Tiles are tasks, more than two a thread, where there are several; sizes of middle loops are whole lines.
 //! 5. [`select`] takes the best of these: as the paper does ([`Fidelity::Paper`]), or by predicted cycles
 //!    ([`Fidelity::Corrected`]), which also counts rows, their ends, straddled lines and misses.
+//!
+//! A tile may be cut further in blocks that are written out ([`Block`]), as fast code for products has them: what a
+//! block stores stays in registers while the loops of reductions go on inside of it.
 //!
 //! [`rules`] has what it is compared with: untiled nests, cubes, two other rules, and all candidates.
 //!
@@ -26,6 +29,7 @@ mod nest;
 mod num_vec;
 mod price;
 mod reuse;
+mod row;
 pub mod rules;
 mod select;
 mod setting;
@@ -36,5 +40,5 @@ pub use nest::{AccessKind, Array, Loop, LoopKind, Nest, Subscript};
 pub use num_vec::{Rows, num_vec, straddled};
 pub use reuse::{Reuse, acc, footprint, reuse, reuse_count};
 pub use select::{Leading, Padding, Tiles, assess, select};
-pub use setting::{Fidelity, FitRule, TssOptions};
+pub use setting::{Block, Fidelity, FitRule, TssOptions};
 pub use space::Candidates;

@@ -96,6 +96,11 @@ impl Loop {
         Loop { name: name.to_string(), trips, kind: LoopKind::Ordered }
     }
 
+    /// Returns true if one iteration needs what another one left.
+    pub fn is_reduction(&self) -> bool {
+        matches!(self.kind, LoopKind::Reduction | LoopKind::Ordered)
+    }
+
     /// Returns the iterations in a tile that are nearest to `size` and allowed.
     pub fn allowed(&self, size: u64) -> u64 {
         if self.kind == LoopKind::Ordered { self.trips } else { size.clamp(1, self.trips.max(1)) }
@@ -234,7 +239,7 @@ impl Nest {
     fn no_vector(&self) -> Option<NoVector> {
         let Some(innermost) = self.loops.last() else { return Some(NoVector::NoLoops) };
         let (index, name) = (self.loops.len() - 1, innermost.name.clone());
-        if matches!(innermost.kind, LoopKind::Reduction | LoopKind::Ordered) {
+        if innermost.is_reduction() {
             return Some(NoVector::Carries { name });
         }
         let is_strided = |a: &&Array| a.is_written() && a.step(index) != Some(1);

@@ -4,32 +4,24 @@
 //! whatever takes longer. Constants were fitted to products of matrices (`crate::tuning`). Only sums, products and
 //! quotients of floats are used, so a price is the same on all machines.
 
-use super::nest::{AccessKind, Array, LoopKind};
-use super::num_vec::{Rows, gcd, straddled};
+use super::nest::{Array, LoopKind};
+use super::num_vec::gcd;
 use super::reuse::Subscripts;
+use super::row::{Straddled, over, row_price, straddled_shares};
 use super::setting::Setting;
-use crate::tuning::{HIDDEN_FAR, HIDDEN_NEAR, MOST_SHUFFLED, ROW_CYCLES, STRADDLED_LOAD, STRADDLED_STORE};
+use crate::tuning::{HIDDEN_FAR, HIDDEN_NEAR};
 use halide_ir::machine::Cache;
 use std::collections::BTreeMap;
 
 /// Prices of one question. It remembers what depends on the size of the vector loop alone.
 pub(super) struct Price<'q> {
     setting: &'q Setting<'q>,
-    rows: BTreeMap<u64, RowPrice>,
-}
-
-/// The time of a point but for misses of caches.
-#[derive(Clone, Copy)]
-struct RowPrice {
-    /// Cycles of arithmetic.
-    compute: f64,
-    /// Cycles of accesses to the first cache, and of row entries.
-    access: f64,
+    straddled: BTreeMap<u64, Vec<Straddled>>,
 }
 
 impl<'q> Price<'q> {
     pub(super) fn new(setting: &'q Setting<'q>) -> Price<'q> {
-        Price { setting, rows: BTreeMap::new() }
+        Price { setting, straddled: BTreeMap::new() }
     }
 
     /// Returns the cycles per point of tiles, whose sizes are at least 1 and at most the loops' trips. Threads that
@@ -37,15 +29,11 @@ impl<'q> Price<'q> {
     pub(super) fn cycles(&mut self, sizes: &[u64]) -> f64 {
         let setting = self.setting;
         let innermost = sizes.last().copied().unwrap_or(1);
-        let row = *self.rows.entry(innermost).or_insert_with(|| row_price(setting, innermost));
+        let straddled = self.straddled.entry(innermost).or_insert_with(|| straddled_shares(setting, innermost));
+        let row = row_price(setting, sizes, straddled);
         let misses = miss_cycles(setting, sizes);
         row.compute.max(row.access + misses) * imbalance(setting, sizes)
     }
-}
-
-/// Returns `amount / rate`, where no rate is too small to divide by.
-fn over(amount: f64, rate: f64) -> f64 {
-    amount / rate.max(1e-3)
 }
 
 /// Returns the share by which threads that wait lengthen a run.
@@ -53,78 +41,6 @@ fn imbalance(setting: &Setting, sizes: &[u64]) -> f64 {
     let (tasks, threads) = (setting.tasks(sizes), u64::from(setting.threads));
     let busy = threads.min(tasks);
     (tasks.div_ceil(busy) as f64) * (busy as f64) / (tasks as f64)
-}
-
-/// Returns the price of a row, per point: its vectors with those at the ends of tiles, straddled lines, and entry.
-fn row_price(setting: &Setting, size: u64) -> RowPrice {
-    let (nest, vector) = (setting.nest, &setting.machine.vector);
-    let n = nest.loops.last().map_or(1, |l| l.trips);
-    let (tiles, rest) = (n / size, n % size);
-    let lanes = u64::from(setting.lanes);
-    let vectors = tiles as f64 * size.div_ceil(lanes) as f64 + rest.div_ceil(lanes) as f64;
-    let per_point = vectors / n as f64;
-    let (mut loads, mut stores) = (0.0, 0.0);
-    for (index, array) in nest.arrays.iter().enumerate() {
-        let accesses = registers(setting, array) * per_point;
-        if array.access != AccessKind::Write {
-            loads += load_cost(setting, array) * accesses * array.references() as f64;
-        }
-        if array.is_written() {
-            stores += accesses;
-        }
-        if array.step(nest.loops.len() - 1) == Some(1) {
-            let (load, store) = straddled_shares(setting, index, size);
-            loads += STRADDLED_LOAD * load;
-            stores += STRADDLED_STORE * store;
-        }
-    }
-    let compute = over(setting.options.operations.max(0.0) * per_point, vector.fmas);
-    let entries = n.div_ceil(size) as f64 / n as f64;
-    let issued = over(loads + stores + setting.options.operations.max(0.0) * per_point, vector.issue);
-    let access = over(loads, vector.loads).max(over(stores, vector.stores)).max(issued);
-    RowPrice { compute, access: access + ROW_CYCLES * entries }
-}
-
-/// Returns the registers that a vector of an array's elements takes.
-fn registers(setting: &Setting, array: &Array) -> f64 {
-    let bits = u64::from(setting.lanes) * array.bytes() * 8;
-    bits.div_ceil(u64::from(setting.machine.vector.bits).max(8)) as f64
-}
-
-/// Returns the loads of a register's elements of an array by their distance along the vector loop: none if they are
-/// one element, which is loaded once a row.
-fn load_cost(setting: &Setting, array: &Array) -> f64 {
-    match array.step(setting.nest.loops.len() - 1).map(i64::unsigned_abs) {
-        Some(0) => 0.0,
-        Some(step) if step <= MOST_SHUFFLED => step as f64,
-        _ => f64::from(setting.lanes) / registers(setting, array),
-    }
-}
-
-/// Returns the loads and the stores per point of a dense array that touch two lines.
-fn straddled_shares(setting: &Setting, index: usize, size: u64) -> (f64, f64) {
-    let array = &setting.nest.arrays[index];
-    let line = u16::try_from(setting.line / array.bytes().max(1)).unwrap_or(u16::MAX).max(1);
-    let in_register = u64::from(setting.machine.vector.bits) / 8 / array.bytes().max(1);
-    let vf = u16::try_from(in_register).unwrap_or(u16::MAX).clamp(1, setting.lanes);
-    let last = array.subscripts.len().saturating_sub(1);
-    let share = |constant: i64| {
-        let rows = Rows { base: array.base.saturating_add(constant), vf, ..array_rows(setting, index) };
-        straddled(&rows, line, size) as f64 / (rows.n as f64 * rows.rows as f64)
-    };
-    let shares: Vec<f64> = array.constants(last).map(share).collect();
-    let loads = if array.access == AccessKind::Write { 0.0 } else { shares.iter().sum() };
-    let stores = if array.is_written() { shares[0] } else { 0.0 };
-    (loads, stores)
-}
-
-/// Returns the rows of a dense array along the vector loop, as many as can be counted with all their elements.
-pub(super) fn array_rows(setting: &Setting, array: usize) -> Rows {
-    let trips = setting.nest.trips();
-    let rows = setting.subscripts[array].rows(&trips);
-    let n = trips.last().copied().unwrap_or(1);
-    let Array { ld, base, .. } = setting.nest.arrays[array];
-    Rows { n, rows: rows.min((u64::MAX / n.max(1)).max(1)), ld, base, vf: setting.lanes }
 }
 
 /// Returns the bytes per point that go between each cache and the one behind it.
@@ -163,13 +79,14 @@ struct Part {
 /// Returns the parts of the tiled nest from a single iteration to all of it: inside of each loop in a tile, then inside
 /// of each loop over tiles, innermost first; those whose tiles are tasks are outside of the others.
 fn parts(setting: &Setting, sizes: &[u64]) -> Vec<Part> {
-    let (trips, mut inside) = (setting.nest.trips(), vec![1; sizes.len()]);
+    let (trips, mut inside) = (setting.nest.trips(), setting.written_out(sizes));
     let (mut all, mut outermost) = (Vec::with_capacity(2 * sizes.len() + 1), None);
     let is_shared = |index: &usize| setting.nest.loops[*index].kind == LoopKind::Parallel;
     let inwards = || (0..sizes.len()).rev();
+    let in_tile = setting.inwards();
     let over_tiles = inwards().filter(|index| !is_shared(index)).chain(inwards().filter(is_shared));
     for (index, most) in
-        inwards().map(|index| (index, sizes[index])).chain(over_tiles.map(|index| (index, trips[index])))
+        in_tile.into_iter().map(|index| (index, sizes[index])).chain(over_tiles.map(|index| (index, trips[index])))
     {
         if most > inside[index] {
             all.push(part(setting, &inside, outermost, Some((index, most))));

@@ -1,7 +1,7 @@
 //! Rules for tiles beside VEC-TSS, to compare with, and all tiles that there are, to search in.
 //!
-//! Each rule gives a size for each loop, from 1 up to the loop's trips, all of them where tiles would change an order; [`assess`](super::assess) says what is
-//! predicted of it. None of them looks at the number of tasks.
+//! Each rule gives a size for each loop, from 1 up to the loop's trips, all of them where tiles would change an order;
+//! [`assess`](super::assess) says what is predicted of it. None of them looks at the number of tasks.
 
 use super::error::TssError;
 use super::nest::Nest;

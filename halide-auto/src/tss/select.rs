@@ -3,8 +3,9 @@
 use super::error::TssError;
 use super::nest::Nest;
 use super::num_vec::num_vec;
-use super::price::{Price, array_rows, traffic};
+use super::price::{Price, traffic};
 use super::reuse::{Reuse, reuse_of};
+use super::row::array_rows;
 use super::setting::{Fidelity, Setting, TssOptions};
 use super::space::{Candidates, Sizes, thin};
 use crate::tuning::{LEAST_GAIN, MOST_SIZES, MOST_STEPS};
@@ -65,9 +66,9 @@ pub struct Leading {
 
 /// Chooses sizes of tiles by vectorisation efficiency and reuse distance: VEC-TSS.
 ///
-/// Tiles fit a cache by [`FitRule`](super::FitRule), are more than two a thread where the loops allow it, and are whole
-/// lines in middle loops. Among these, [`Fidelity`] says what is optimised; equal ones differ by more reuse, then by
-/// longer rows. Equal questions have equal answers.
+/// Tiles fit a cache by [`FitRule`](super::FitRule), are more than two a thread of several where the loops allow it,
+/// and are whole lines in middle loops. Among these, [`Fidelity`] says what is optimised; equal ones differ by more
+/// reuse, then by longer rows. Equal questions have equal answers.
 ///
 /// The paper (Chai, Liu, Qu, Wang, Wu; Computer Engineering and Applications, 2020) has its formulas as images. They
 /// are reconstructed from its prose.

@@ -27,6 +27,19 @@ pub enum FitRule {
     NextLevel,
 }
 
+/// A part of a tile that is written out, so that what it stores stays in registers while reductions go on.
+///
+/// In a tile with blocks, loops of reductions are the innermost ones, then come blocks along rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The number of the loop beside the vector loop of which some iterations are written out, if one is.
+    pub along: Option<usize>,
+    /// The iterations of it, at least 1.
+    pub rows: u64,
+    /// The vectors of each, at least 1.
+    pub vectors: u64,
+}
+
 /// Wishes for a choice of tiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TssOptions {
@@ -38,6 +51,8 @@ pub struct TssOptions {
     pub lanes: Option<u16>,
     /// The vector instructions of arithmetic for each vector of points.
     pub operations: f64,
+    /// The part of a tile that is written out; `None` for rows of vectors, as in the paper.
+    pub block: Option<Block>,
     /// The most tilings to price before the search goes on from the best one.
     pub tilings: usize,
 }
@@ -49,6 +64,7 @@ impl Default for TssOptions {
             fit: FitRule::default(),
             lanes: None,
             operations: 1.0,
+            block: None,
             tilings: MOST_TILINGS,
         }
     }
@@ -88,6 +104,9 @@ impl<'q> Setting<'q> {
         if lanes == 0 {
             return Err(TssError::NoLanes);
         }
+        if options.block.and_then(|block| block.along).is_some_and(|along| along >= nest.loops.len() - 1) {
+            return Err(TssError::Block { loops: nest.loops.len() });
+        }
         let (threads, line) = (threads.max(1), u64::from(first.line));
         Ok(Setting { nest, machine, threads, options, lanes, line, subscripts: subscripts(nest) })
     }
@@ -102,8 +121,9 @@ impl<'q> Setting<'q> {
     }
 
     /// Returns the sizes that each loop may have: any of the first loop, whole lines of those in the middle, and whole
-    /// vectors of the last one. A loop may always be left whole if it is shorter, and the last one however long. Loops whose
-    /// order tiles would change are whole.
+    /// vectors of the last one. A loop may always be left whole if it is shorter, and the last one however long. Loops
+    /// whose order tiles would change are whole. With blocks, sizes are whole blocks, and loops of reductions may be
+    /// whole, too.
     ///
     /// Lines are a reason in loops along rows of some array. The paper's kernels have no other ones in the middle, so
     /// it asks it of all; by cycles, the others may have any size.
@@ -112,14 +132,43 @@ impl<'q> Setting<'q> {
         let in_line = (self.line / self.nest.widest()).max(1);
         let is_along_rows = |index| self.nest.arrays.iter().any(|a| a.step(index).is_some_and(|step| step != 0));
         let is_whole = |index: usize| self.nest.loops[index].kind == LoopKind::Ordered;
+        let written = self.written_out(&self.nest.trips());
         let sizes = |(index, trips): (usize, u64)| match index {
             _ if is_whole(index) => Sizes::multiples(trips, trips),
-            _ if index == last => Sizes::multiples_or_all(u64::from(self.lanes), trips),
+            _ if index == last => Sizes::multiples_or_all(written[last].max(u64::from(self.lanes)), trips),
+            _ if self.options.block.is_some() && self.nest.loops[index].is_reduction() => {
+                Sizes::multiples_or_all(in_line, trips)
+            }
+            _ if written[index] > 1 => Sizes::multiples(written[index], trips),
             0 => Sizes::multiples(1, trips),
             _ if self.options.fidelity == Fidelity::Paper || is_along_rows(index) => Sizes::multiples(in_line, trips),
             _ => Sizes::multiples(1, trips),
         };
         (0..).zip(self.nest.trips()).map(sizes).collect()
+    }
+
+    /// Returns the part of a tile that is written out: the iterations of each loop. Without blocks it is one iteration.
+    pub(super) fn written_out(&self, sizes: &[u64]) -> Vec<u64> {
+        let mut block = vec![1; sizes.len()];
+        let Some(Block { along, rows, vectors }) = self.options.block else { return block };
+        if let Some(along) = along {
+            block[along] = rows.clamp(1, sizes[along].max(1));
+        }
+        if let (Some(block), Some(size)) = (block.last_mut(), sizes.last()) {
+            *block = vectors.max(1).saturating_mul(u64::from(self.lanes)).min(*size);
+        }
+        block
+    }
+
+    /// Returns the loops in a tile, innermost first.
+    pub(super) fn inwards(&self) -> Vec<usize> {
+        let all = (0..self.nest.loops.len()).rev();
+        if self.options.block.is_none() {
+            return all.collect();
+        }
+        let (reductions, others): (Vec<usize>, Vec<usize>) =
+            all.partition(|index| self.nest.loops[*index].is_reduction());
+        reductions.into_iter().chain(others).collect()
     }
 
     /// Returns the number of tasks that tiles of these sizes make.
@@ -129,8 +178,11 @@ impl<'q> Setting<'q> {
     }
 
     /// Returns the number of tasks that tiles must make at least: more than two a thread, or all that the smallest
-    /// tiles make.
+    /// tiles make. By cycles, one thread needs no tasks.
     pub(super) fn least_tasks(&self, space: &[Sizes]) -> u64 {
+        if self.threads == 1 && self.options.fidelity == Fidelity::Corrected {
+            return 1;
+        }
         (2 * u64::from(self.threads) + 1).min(self.tasks(&self.smallest(space, 1)))
     }
 

@@ -1,7 +1,7 @@
 //! Rules that hold for the choices of random nests.
 
 use crate::support::{Random, random_nest, server};
-use halide_auto::tss::{Fidelity, FitRule, LoopKind, Nest, Tiles, TssError, TssOptions, reuse, select};
+use halide_auto::tss::{Block, Fidelity, FitRule, LoopKind, Nest, Tiles, TssError, TssOptions, reuse, select};
 
 /// True of the loops in the middle whose tiles are whole lines.
 fn has_whole_lines(nest: &Nest, options: &TssOptions, index: usize) -> bool {
@@ -31,7 +31,9 @@ fn check(nest: &Nest, threads: u32, options: &TssOptions, tiles: &Tiles) {
     let behind = tiles.level + usize::from(options.fit == FitRule::NextLevel);
     let usable = machine.caches.get(behind).map_or(u64::MAX, |c| c.usable(threads));
     assert!(found.working_bytes <= usable, "{text}");
-    assert!(tiles.tasks >= most_tasks(nest, options, in_line).min(2 * u64::from(threads) + 1), "{text}");
+    let is_alone = threads == 1 && options.fidelity == Fidelity::Corrected;
+    let least = if is_alone { 1 } else { 2 * u64::from(threads) + 1 };
+    assert!(tiles.tasks >= most_tasks(nest, options, in_line).min(least), "{text}");
     for (index, (l, size)) in nest.loops.iter().zip(&tiles.sizes).enumerate() {
         assert!((1..=l.trips).contains(size), "{text}");
         let is_whole_lines = size.is_multiple_of(in_line) || *size == l.trips;
@@ -70,4 +72,44 @@ fn choices_fit_are_enough_tasks_and_whole_lines() {
         }
     }
     assert!(chosen > 380, "only {chosen} nests have tiles");
+}
+
+#[test]
+fn choices_with_blocks_are_whole_blocks() {
+    let mut random = Random::new(7);
+    for _ in 0..300 {
+        let nest = random_nest(&mut random);
+        let last = nest.loops.len() - 1;
+        let along = (last > 0).then(|| random.from(0, last as u64 - 1) as usize);
+        let block = Block { along, rows: random.from(1, 8), vectors: random.from(1, 8) };
+        let options = TssOptions { block: Some(block), lanes: Some(4), tilings: 300, ..TssOptions::default() };
+        let threads = random.one_of(&[1, 2]);
+        let tiles = select(&nest, &server(), threads, &options).unwrap_or_else(|e| panic!("{nest:?} {block:?}: {e}"));
+        let text = format!("{nest:?} {block:?} {tiles:?}");
+        assert!(tiles.cycles.is_finite() && tiles.cycles > 0.0, "{text}");
+        let is_whole = |index: usize, part: u64| {
+            let (size, trips) = (tiles.sizes[index], nest.loops[index].trips);
+            size.is_multiple_of(part) || size == trips
+        };
+        assert!(is_whole(last, 4 * block.vectors), "{text}");
+        let is_reduction = |index: usize| nest.loops[index].kind == LoopKind::Reduction;
+        assert!(along.is_none_or(|along| is_reduction(along) || is_whole(along, block.rows)), "{text}");
+    }
+}
+
+/// Nests and blocks that do not go together.
+#[test]
+fn blocks_are_along_a_loop_outside_of_the_last_one() {
+    let nest = random_nest(&mut Random::new(1));
+    let last = nest.loops.len() - 1;
+    for along in [last, last + 1, usize::MAX] {
+        let options =
+            TssOptions { block: Some(Block { along: Some(along), rows: 4, vectors: 1 }), ..TssOptions::default() };
+        let text = select(&nest, &server(), 1, &options).unwrap_err().to_string();
+        let loops = nest.loops.len();
+        let expected = format!(
+            "a block is along a loop that is none outside of the last one of {loops}; name one that is, or none"
+        );
+        assert_eq!(text, expected);
+    }
 }

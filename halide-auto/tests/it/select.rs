@@ -9,6 +9,7 @@ const CORRECTED: TssOptions = TssOptions {
     fit: FitRule::ThisLevel,
     lanes: None,
     operations: 1.0,
+    block: None,
     tilings: 20_000,
 };
 const PAPER: TssOptions = TssOptions { fidelity: Fidelity::Paper, ..CORRECTED };

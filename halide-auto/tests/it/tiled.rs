@@ -2,7 +2,7 @@
 
 use crate::chosen::TARGET;
 use crate::support::server;
-use halide_auto::tss::{AccessKind, Array, LoopKind, TssOptions};
+use halide_auto::tss::{AccessKind, Array, Block, LoopKind, TssOptions};
 use halide_auto::{Estimates, Priceable, Tileable, tile, tileable};
 use halide_core::types::{F32, F64, U8, U16};
 use halide_core::{Func, ImageParam, IntoExpr, Pipeline, RDom, boundary, vars};
@@ -19,7 +19,7 @@ fn with_tileable<R>(
     let schedule: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{e:?}"));
     let machine = server();
     let question = Priceable { pipeline, schedule: &schedule, target: &TARGET, machine: &machine, sizes };
-    f(&tileable(&question, stage).unwrap_or_else(|e| panic!("{e}")))
+    f(&tileable(&question, stage).unwrap_or_else(|e| panic!("{e}")).with_block(None))
 }
 
 fn refused(pipeline: &Pipeline, schedule: &str, stage: impl StageName, sizes: &Estimates) -> String {
@@ -86,6 +86,36 @@ fn a_product_of_matrices_is_read_and_cut() {
         let tiling = of.tile(&TssOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         assert!(tiling.tiles.sizes[2] < 1599 && tiling.tiles.tasks > 8, "{:?}", tiling.tiles);
     });
+}
+
+/// As many sums are written out as registers have room for, with few loads for each.
+#[test]
+fn blocks_keep_sums_in_registers() {
+    let (pipeline, sizes) = (product(), Estimates::new().output("c", [1599, 1599]));
+    let schedule: Schedule = "c.update(0): float(contract)".parse().unwrap_or_else(|e| panic!("{e:?}"));
+    let machine = server();
+    let question =
+        Priceable { pipeline: &pipeline, schedule: &schedule, target: &TARGET, machine: &machine, sizes: &sizes };
+    let of = tileable(&question, update("c", 0)).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(of.block(), Some(Block { along: Some(0), rows: 4, vectors: 4 }));
+    let text = |sizes: [u64; 3]| {
+        let tiling = of.with_sizes(&sizes, &TssOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        tiling.schedule.to_string().trim().to_string()
+    };
+    assert_eq!(
+        text([20, 24, 128]),
+        "c.update(0): float(contract) split(i, io, ii, 20) split(k.x, k_xo, k_xi, 24) split(j, jo, ji, 128) \
+         split(ii, ii, ir, 4) split(ji, ji, jr, 16) reorder(jr, ir, k_xi, ji, ii, jo, k_xo, io) vectorize(jr, natural) \
+         unroll(ir) unroll(jr) parallel(io)"
+    );
+    assert_eq!(
+        text([1, 1599, 4]),
+        "c.update(0): float(contract) split(j, jo, ji, 4) split(ji, ji, jr, 4) reorder(jr, k.x, ji, jo, i) \
+         vectorize(jr, natural) parallel(i)"
+    );
+    let tiling = of.tile(&TssOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let sizes = tiling.tiles.sizes;
+    assert!(sizes[0].is_multiple_of(4) && (sizes[2].is_multiple_of(32) || sizes[2] == 1599), "{sizes:?}");
 }
 
 #[test]

@@ -260,7 +260,7 @@ fn cse_keeps_meaning_of_conditions_that_stop_to_hold() {
     let drawn = Cell::new(0);
     let made = |seed| {
         let made = programs::program(&mut Random::new(seed), Stage::Shaped, 2 + (seed % 24) as u32);
-        counted(&drawn, made, |p| Program { body: back_and_forth(&p, p.body.clone()), ..p })
+        counted(&drawn, made, |p| Program { body: back_and_forth(p.body.clone()), ..p })
     };
     let other = [Check::Race, Check::Uninitialised];
     assert!(check_on(made, &other, SEEDS, code::cse::cse) > SEEDS as u32 / 4);
@@ -269,8 +269,8 @@ fn cse_keeps_meaning_of_conditions_that_stop_to_hold() {
 
 /// Statements with each store of an integer followed by two more of the same element, under a condition that reads it
 /// and perhaps holds before the first of them alone.
-fn back_and_forth(p: &Program, s: Stmt) -> Stmt {
-    let s = visit::map_stmt(s, Expr::clone, |s| back_and_forth(p, s));
+fn back_and_forth(s: Stmt) -> Stmt {
+    let s = visit::map_stmt(s, Expr::clone, back_and_forth);
     let Stmt::Store { buf, index, value, mask: None } = &s else { return s };
     let ty = match value.ty().elem {
         Elem::Data(ty) if ty.is_int() && value.lanes() == 1 => ty,

@@ -61,6 +61,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "begin",
             "auto",
             "price",
+            "tile",
             "advise",
             "tune",
         ],

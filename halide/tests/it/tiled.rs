@@ -25,9 +25,10 @@ fn check(pipeline: &Pipeline, given: &str, stage: impl StageName + Clone, sizes:
         let target = Target { threads, ..Target::host() };
         let machine = Machine::typical(&target);
         let of = pipeline.tileable(&machine, &given, stage.clone(), &target, sizes).unwrap();
+        let of = if threads == 1 { of.with_block(None) } else { of };
         let options = TssOptions { tilings: 200, ..TssOptions::default() };
         let mut tilings = vec![of.tile(&options).unwrap()];
-        for size in [1, 3, 8, 29, u64::MAX] {
+        for size in [1, 3, 8, 29, 64, u64::MAX] {
             tilings.push(of.with_sizes(&vec![size; of.nest().loops.len()], &options).unwrap());
             let mixed: Vec<u64> = (0..of.nest().loops.len() as u64).map(|n| 1 + size % 31 * (n + 1) % 17).collect();
             tilings.push(of.with_sizes(&mixed, &options).unwrap());
@@ -42,7 +43,7 @@ fn check(pipeline: &Pipeline, given: &str, stage: impl StageName + Clone, sizes:
 
 fn regions(extents: &[[i64; 2]]) -> Vec<Region> {
     let far = Region::new([(-7i64, 33i64), (5, 12)].map(|(min, extent)| halide::buffer::Span { min, extent }));
-    extents.iter().map(|extents| Region::of_extents(extents)).chain([far]).collect()
+    extents.iter().map(Region::of_extents).chain([far]).collect()
 }
 
 #[test]
@@ -93,8 +94,8 @@ fn windows_in_tiles_of_a_member() {
     }
 }
 
-/// Vectors along rows of a triangle are whole but for those at its edge and at the ends of tiles; what all lanes read is
-/// read without asking if one of them runs.
+/// Vectors along rows of a triangle are whole but for those at its edge and at the ends of tiles; what all lanes read
+/// is read without asking if one of them runs.
 #[test]
 fn vectors_inside_of_triangles_have_no_masks() {
     let a = ImageParam::new("a", F64, 2);
@@ -119,8 +120,8 @@ fn vectors_inside_of_triangles_have_no_masks() {
     }
 }
 
-/// Sums of blocks of rows and vectors that do not divide the matrix stay in registers in all blocks that are whole: if a
-/// row is there is asked in front of the loop over terms.
+/// Sums of blocks of rows and vectors that do not divide the matrix stay in registers in all blocks that are whole: if
+/// a row is there is asked in front of the loop over terms.
 #[test]
 fn blocks_of_products_stay_in_registers() {
     let (a, b) = (ImageParam::new("a", F32, 2), ImageParam::new("b", F32, 2));
@@ -142,10 +143,41 @@ fn blocks_of_products_stay_in_registers() {
     let plain = Compiler::new(&pipeline).compile().unwrap();
     for [width, height] in [[61, 43], [16, 3], [33, 7], [1, 1]] {
         let (a, b) =
-            (noise(F32, &Region::of_extents(&[51, height]), 1), noise(F32, &Region::of_extents(&[width, 51]), 2));
+            (noise(F32, &Region::of_extents([51, height]), 1), noise(F32, &Region::of_extents([width, 51]), 2));
         let run = |compiled: &Compiled| {
             let call = compiled.inputs().image_named("a", &a).image_named("b", &b);
-            call.realize_all(&[Region::of_extents(&[width, height])]).unwrap()
+            call.realize_all(&[Region::of_extents([width, height])]).unwrap()
+        };
+        assert!(run(&compiled) == run(&plain), "{width} x {height}");
+    }
+}
+
+/// Code that is too long for one function is cut where sums are in registers around a loop; the loop and the sums are
+/// one kernel then.
+#[test]
+fn sums_in_registers_have_wide_vectors_in_long_code() {
+    let a = ImageParam::new("a", F64, 2);
+    let (x, y) = vars!(x, y);
+    let r = RDom::named("r", [(0, 100)]);
+    r.where_(ge(x, y));
+    let mut sum = Func::new("sum");
+    sum[(x, y)] = 0f64.expr();
+    sum[(x, y)] += a[(y, r.x)] * a[(x, r.x)];
+    let pipeline = Pipeline::new([&sum]).unwrap();
+    let schedule: Schedule = "sum.update(0): split(y, yo, yi, 64) split(r.x, r_xo, r_xi, 40) split(x, xo, xi, 64) \
+                              split(yi, yi, yr, 4) split(xi, xi, xr, 32) reorder(xr, yr, r_xi, xi, yi, xo, r_xo, yo) \
+                              vectorize(xr, 8) unroll(yr) unroll(xr)"
+        .parse()
+        .unwrap();
+    let compiled = Compiler::new(&pipeline).schedule(&schedule).compile().unwrap();
+    let explained = compiled.explain().unwrap().to_string();
+    assert!(explained.contains("more functions, for it is long"), "{explained}");
+    assert!(!explained.contains("is in registers"), "{explained}");
+    let plain = Compiler::new(&pipeline).compile().unwrap();
+    for [width, height] in [[101, 67], [64, 64], [5, 3]] {
+        let a = noise(F64, &Region::of_extents([width.max(height), 100]), 1);
+        let run = |compiled: &Compiled| {
+            compiled.inputs().image_named("a", &a).realize_all(&[Region::of_extents([width, height])]).unwrap()
         };
         assert!(run(&compiled) == run(&plain), "{width} x {height}");
     }

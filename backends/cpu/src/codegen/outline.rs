@@ -14,7 +14,7 @@ use crate::wide::interface::{Capture, Claim, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ids::Id;
-use halide_ir::{BufId, DimField, For, ForKind, LoopId, Stmt, Sym, build};
+use halide_ir::{BufId, DimField, For, ForKind, LoopId, Stmt, Sym, build, visit};
 use std::sync::PoisonError;
 
 impl Surroundings for Func<'_> {
@@ -32,13 +32,25 @@ impl Surroundings for Func<'_> {
 impl Func<'_> {
     /// Makes a kernel of a loop and calls it; false if the loop is Cranelift's.
     pub(super) fn outline(&mut self, l: &For) -> bool {
+        self.outline_called(l, l.id)
+    }
+    /// Makes a kernel of an allocation with the loops that use it; false if there are none, or they are Cranelift's.
+    /// Loops alone could not have it in registers.
+    pub(super) fn outline_scope(&mut self, scope: &Stmt) -> bool {
+        let Some(named) = first_loop(scope) else { return false };
+        let id = LoopId::new(self.env.program.loops.len());
+        let (min, extent, body) = (build::int(0), build::int(1), scope.clone());
+        self.outline_called(&For { id, kind: ForKind::Serial, min, extent, body }, named)
+    }
+    /// Makes a kernel of a loop, with the name of one.
+    fn outline_called(&mut self, l: &For, named: LoopId) -> bool {
         let Some(outlined) = self.env.outlined else { return false };
         if !has_vectors(&l.body) && !only_prefetches(&l.body) {
             return false;
         }
         let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
         let name_of = |id| self.env.program.loops.get(id).map_or_else(|| format!("{id:?}"), |info| info.name.clone());
-        let name = name_of(l.id);
+        let name = name_of(named);
         let kernel = match wide::compile(self.env.program, self, l, &outlined.options) {
             Ok(kernel) => kernel,
             Err(refusal) => {
@@ -171,3 +183,13 @@ impl Func<'_> {
 
 /// More elements than there is memory for anywhere, whose bytes can be counted.
 const MOST_ELEMENTS: i64 = 1 << 56;
+
+/// The first loop of a statement.
+fn first_loop(s: &Stmt) -> Option<LoopId> {
+    if let Stmt::For(l) = s {
+        return Some(l.id);
+    }
+    let mut found = None;
+    visit::for_each_stmt(s, |inner| found = found.or_else(|| first_loop(inner)));
+    found
+}

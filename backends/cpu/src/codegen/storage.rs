@@ -43,7 +43,11 @@ impl Func<'_> {
         let on_heap = matches!(memory, Memory::Heap | Memory::Global) || bytes.is_none();
         let lane = Lane::of_data(info.elem);
         let registers = if on_heap { None } else { scalar_replacement::plan(self.env.program, buf, lane, body) };
-        if let Some(plan) = registers {
+        let is_alone = || !self.places.values().any(|place| matches!(place, Place::Registers(_)));
+        let whole = || Stmt::Alloc { buf, count: count.clone(), constant, body: Box::new(body.clone()) };
+        if registers.is_some() && is_alone() && self.outline_scope(&whole()) {
+            // The kernel has it.
+        } else if let Some(plan) = registers {
             let registers = RegisterBuffer::declare(self, lane, plan);
             self.places.insert(buf, Place::Registers(Rc::new(registers)));
             self.stmt(body);

@@ -12,9 +12,9 @@ use halide_ir::{Expr, ExprKind, build};
 enum Holds {
     /// All lanes or none.
     Everywhere,
-    /// Those from this one on.
+    /// This lane and all behind it.
     From(Expr),
-    /// Those up to this one.
+    /// This lane and all before it.
     UpTo(Expr),
 }
 

@@ -234,7 +234,7 @@ impl Search<'_> {
         self.rewritten(m, true)
     }
 
-    /// Notes the comparisons of which a mask is made, if all of them may hold in a steady state, so that it is none there.
+    /// Notes the comparisons of which a mask is made, if all of them may hold in a steady state, which then has none.
     fn note_mask(&mut self, m: &Expr) {
         let mut parts = Vec::new();
         conjuncts(m, &mut parts);
