@@ -81,7 +81,10 @@ impl Points {
                 way.signum() * (way.saturating_abs().saturating_add(by - 1) / by)
             };
             let slopes = moved.iter().map(|(by, to)| {
-                let ends = at.iter().enumerate().map(|(d, from)| (from.0, to.map_or(from.0, |to| to[d].0)));
+                let ends = at
+                    .iter()
+                    .enumerate()
+                    .map(|(d, from)| (from.0, to.and_then(|to| to.get(d)).map_or(from.0, |to| to.0)));
                 ends.map(|(from, to)| slope(*by, from, to)).collect()
             });
             Ok(Access { source, at: at.iter().map(|span| span.0).collect(), slopes: slopes.collect() })

@@ -178,8 +178,9 @@ fn size_up_to(s: &Stmt, most: usize) -> usize {
 fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
     let name = cx.program.loops[l.id].name.clone();
     cx.is_done(l.id);
-    let Steady { body, first, last, invariant, solved, unsolved } = steady;
     let end = simplify(&build::add(l.min.clone(), l.extent.clone()), &cx.facts);
+    let is_there = steady.has_masks.then(|| is_there(&steady, &l.min, &end)).flatten();
+    let Steady { body, first, last, invariant, solved, unsolved, .. } = steady;
     let mut names = Vec::new();
     let start = match first.into_iter().reduce(build::max) {
         Some(first) => {
@@ -202,6 +203,10 @@ fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
         let before = edge(cx, &l, &l.min, &start);
         let extent = simplify(&build::sub(stop.clone(), start.clone()), &cx.facts);
         let middle = inside(cx, build::for_loop(l.id, l.kind, start, extent, body));
+        let middle = match is_there {
+            Some(cond) => build::if_else(cond, middle, build::nothing()),
+            None => middle,
+        };
         build::block([before, middle, edge(cx, &l, &stop, &end)])
     });
     let parts = build::let_in(names, parts);
@@ -209,6 +214,14 @@ fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
         (Some(cond), Some(general)) => build::if_else(cond, parts, general),
         _ => parts,
     }
+}
+
+/// The conditions without which a steady state is empty. Loops around may do nothing then, as where a tile lies outside
+/// of a triangle, which masks told before (`loop_trimming`).
+fn is_there(steady: &Steady, min: &Expr, end: &Expr) -> Option<Expr> {
+    let ends = steady.first.iter().map(|first| build::lt(first.clone(), end.clone()));
+    let starts = steady.last.iter().map(|last| build::le(min.clone(), last.clone()));
+    ends.chain(starts).reduce(build::and)
 }
 
 /// A copy of `l` from `min` to `stop`.

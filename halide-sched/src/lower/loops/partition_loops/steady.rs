@@ -33,6 +33,8 @@ pub(super) struct Steady {
     pub(super) invariant: Option<Expr>,
     /// The number of conditions that bound it.
     pub(super) solved: usize,
+    /// True if masks that nobody expects to hold were solved.
+    pub(super) has_masks: bool,
     /// Conditions that stay, since they cannot be solved for the loop variable.
     pub(super) unsolved: Vec<Expr>,
 }
@@ -68,6 +70,7 @@ impl Steady {
             last: Vec::new(),
             invariants: Vec::new(),
             solved: 0,
+            has_masks: false,
             unsolved: Vec::new(),
             worthwhile: false,
         };
@@ -81,9 +84,9 @@ impl Steady {
         if !search.worthwhile {
             return None;
         }
-        let Search { first, last, invariants, solved, unsolved, .. } = search;
+        let Search { first, last, invariants, solved, has_masks, unsolved, .. } = search;
         let invariant = invariants.into_iter().reduce(build::and);
-        Some(Steady { body, first, last, invariant, solved, unsolved })
+        Some(Steady { body, first, last, invariant, solved, has_masks, unsolved })
     }
 }
 
@@ -127,6 +130,7 @@ struct Search<'a> {
     last: Vec<Expr>,
     invariants: Vec<Expr>,
     solved: usize,
+    has_masks: bool,
     unsolved: Vec<Expr>,
     /// True if a condition that was solved justifies the cut.
     worthwhile: bool,
@@ -307,7 +311,10 @@ impl Search<'_> {
                 let cond = lanes::binary(*op, done(a), done(b));
                 let Some(weight) = self.weight(n, &marks(a), &marks(b), &cond) else { return cond };
                 match self.ask(&cond, weight) {
-                    Answer::Holds => build::broadcast(build::boolean(true), n.lanes()),
+                    Answer::Holds => {
+                        self.has_masks |= marks(a).open == marks(b).open;
+                        build::broadcast(build::boolean(true), n.lanes())
+                    }
                     Answer::Unknown => cond,
                 }
             }
