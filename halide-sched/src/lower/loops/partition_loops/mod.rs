@@ -33,6 +33,7 @@
 //! }
 //! ```
 
+mod marks;
 mod steady;
 
 use crate::lower::checks::budget::Room;

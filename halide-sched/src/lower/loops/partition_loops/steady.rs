@@ -1,5 +1,6 @@
 //! The steady state of one loop: what its body becomes where everything likely holds, and where that is.
 
+use super::marks::{Marks, likely_side};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape};
 use crate::lower::vectors::some_lane::conjuncts;
@@ -448,47 +449,6 @@ fn at_worst(cond: &Expr, var: Sym, low: &Expr, high: &Expr, facts: &Facts) -> Op
         (BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge, Monotone::Decreasing) => {
             Some(at(if falls { high } else { low }))
         }
-        _ => None,
-    }
-}
-
-/// The marks of likely operands in an expression.
-#[derive(Clone, Copy, Default)]
-struct Marks {
-    /// Anything at all.
-    any: bool,
-    /// Something that no minimum, maximum, select or load inside has used up.
-    open: bool,
-}
-
-impl Marks {
-    fn of(n: &Expr, of: &dyn Fn(&Expr) -> Marks) -> Marks {
-        let (mut any, mut open) = (false, false);
-        visit::for_each_child(n, |c| {
-            let m = of(c);
-            any |= m.any;
-            open |= m.open;
-        });
-        match n.kind() {
-            ExprKind::Likely(_) => Marks { any: true, open: true },
-            ExprKind::Binary(BinOp::Min | BinOp::Max, a, b) if likely_side(&of(a), &of(b)).is_some() => {
-                Marks { any, open: false }
-            }
-            ExprKind::Select(_, a, b) => Marks { any, open: of(a).open || of(b).open },
-            ExprKind::Load { .. } | ExprKind::Read { .. } => Marks { any, open: false },
-            _ => Marks { any, open },
-        }
-    }
-}
-
-/// Returns true if `a` is the likely operand, and false if `b` is: the one with a mark of its own, or else the one with
-/// any mark.
-fn likely_side(a: &Marks, b: &Marks) -> Option<bool> {
-    match (a.open, b.open, a.any, b.any) {
-        (true, false, ..) => Some(true),
-        (false, true, ..) => Some(false),
-        (false, false, true, false) => Some(true),
-        (false, false, false, true) => Some(false),
         _ => None,
     }
 }
