@@ -104,9 +104,6 @@ fn load_cost(setting: &Setting, array: &Array) -> f64 {
         Some(0) if setting.options.block.is_none() => 0.0,
         Some(0) => 1.0 / registers(setting, array),
         Some(step) if step <= MOST_SHUFFLED => step as f64,
-        None if setting.options.block.is_some() && !array.uses(setting.nest.loops.len() - 1) => {
-            1.0 / registers(setting, array)
-        }
         _ => f64::from(setting.lanes) / registers(setting, array),
     }
 }

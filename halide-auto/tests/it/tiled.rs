@@ -88,7 +88,7 @@ fn a_product_of_matrices_is_read_and_cut() {
     });
 }
 
-/// As many sums are written out as registers have room for, with few loads for each.
+/// Blocks have as many sums as registers have room for, and few loads for each.
 #[test]
 fn blocks_keep_sums_in_registers() {
     let (pipeline, sizes) = (product(), Estimates::new().output("c", [1599, 1599]));

@@ -34,12 +34,13 @@ impl Func<'_> {
     pub(super) fn outline(&mut self, l: &For) -> bool {
         self.outline_called(l, l.id)
     }
-    /// Makes a kernel of an allocation with the loops that use it; false if there are none, or they are Cranelift's.
-    /// Loops alone could not have it in registers.
-    pub(super) fn outline_scope(&mut self, scope: &Stmt) -> bool {
-        let Some(named) = first_loop(scope) else { return false };
+    /// Makes a kernel of an allocation with the loops of its `body`; false if none of them could be one, or they are
+    /// Cranelift's. Loops alone could not have it in registers.
+    pub(super) fn outline_scope(&mut self, body: &Stmt, scope: impl FnOnce() -> Stmt) -> bool {
+        // There is a symbol for each such loop: the kernel takes that of the first one.
+        let Some(named) = self.env.outlined.and_then(|_| first_with_vectors(body)) else { return false };
         let id = LoopId::new(self.env.program.loops.len());
-        let (min, extent, body) = (build::int(0), build::int(1), scope.clone());
+        let (min, extent, body) = (build::int(0), build::int(1), scope());
         self.outline_called(&For { id, kind: ForKind::Serial, min, extent, body }, named)
     }
     /// Makes a kernel of a loop, with the name of one.
@@ -184,12 +185,14 @@ impl Func<'_> {
 /// More elements than there is memory for anywhere, whose bytes can be counted.
 const MOST_ELEMENTS: i64 = 1 << 56;
 
-/// The first loop of a statement.
-fn first_loop(s: &Stmt) -> Option<LoopId> {
-    if let Stmt::For(l) = s {
+/// The first loop of a statement that stores vectors.
+fn first_with_vectors(s: &Stmt) -> Option<LoopId> {
+    if let Stmt::For(l) = s
+        && has_vectors(&l.body)
+    {
         return Some(l.id);
     }
     let mut found = None;
-    visit::for_each_stmt(s, |inner| found = found.or_else(|| first_loop(inner)));
+    visit::for_each_stmt(s, |inner| found = found.or_else(|| first_with_vectors(inner)));
     found
 }

@@ -45,7 +45,7 @@ impl Func<'_> {
         let registers = if on_heap { None } else { scalar_replacement::plan(self.env.program, buf, lane, body) };
         let is_alone = || !self.places.values().any(|place| matches!(place, Place::Registers(_)));
         let whole = || Stmt::Alloc { buf, count: count.clone(), constant, body: Box::new(body.clone()) };
-        if registers.is_some() && is_alone() && self.outline_scope(&whole()) {
+        if registers.is_some() && is_alone() && self.outline_scope(body, whole) {
             // The kernel has it.
         } else if let Some(plan) = registers {
             let registers = RegisterBuffer::declare(self, lane, plan);
