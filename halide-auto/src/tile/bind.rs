@@ -31,7 +31,7 @@ pub(super) fn bind(pricer: &Pricer<'_>, state: &State, of: (FuncId, usize)) -> R
     let (vars, along) = order(dag, of, &points);
     let stage = &dag.funcs[of.0].stages[of.1];
     let loops = loops(&stage.vars, &vars, &domain, along, stage.any_order);
-    let arrays = arrays(dag, of, &points, &vars);
+    let arrays = arrays(dag, &points, &vars);
     let work = with_inlined(dag, stage, &|func| state.is_inlined(func), &mut BTreeMap::new());
     let nest = Nest { loops, arrays };
     let operations = operations(&work, along, pricer.machine, nest.widest());
@@ -159,7 +159,7 @@ fn loops(vars: &[StageVar], order: &[usize], domain: &Spans, along: Option<usize
 }
 
 /// The arrays: what is stored, then what is read.
-fn arrays(dag: &Dag<'_>, of: (FuncId, usize), points: &Points, vars: &[usize]) -> Vec<Array> {
+fn arrays(dag: &Dag<'_>, points: &Points, vars: &[usize]) -> Vec<Array> {
     let store = &points.store;
     let updates = points.own_reads.iter().any(|read| read.at == store.at && read.slopes == store.slopes);
     let access = if updates { AccessKind::Update } else { AccessKind::Write };
