@@ -40,6 +40,7 @@
 //!         Array::read("b", F64, 3199, &[&k, &j]),
 //!         Array::update("c", F64, 3199, &[&i, &j]),
 //!     ],
+//!     slants: vec![],
 //! };
 //!
 //! let tiles = select(&nest, &machine, 1, &TssOptions::default())?;

@@ -154,6 +154,10 @@ pub(crate) const SMALL_CUT_NODES: usize = 1000;
 /// Bodies with more nodes than this are not copied at all, unless the schedule says so.
 pub(crate) const LARGE_CUT_NODES: usize = 10_000;
 
+/// Conditions of stores in a loop beyond which they are solved together, as far as one question goes: more than the
+/// vectors of a block that is written out for the widest registers.
+pub(crate) const MOST_TRIMMED_CONDITIONS: usize = 64;
+
 /// A loop of fewer iterations has no steady state to speak of.
 pub(crate) const FEWEST_ITERATIONS: i64 = 3;
 

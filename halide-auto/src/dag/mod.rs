@@ -14,7 +14,7 @@ use halide_sched::nest::range::Range;
 use halide_sched::plan::{VarOrigin, possible};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use work::CallSite;
 
 /// The first and the last value of each dimension or variable.
@@ -80,6 +80,8 @@ pub(crate) struct StageNode {
     /// True if reductions may come in any order.
     pub(crate) any_order: bool,
     coordinates: Coordinates,
+    /// The place of the condition of its reduction domain.
+    predicate: Option<usize>,
     /// The Funcs that it reads or stores at coordinates about which data decide.
     pub(crate) indexed: Vec<FuncId>,
 }
@@ -207,6 +209,14 @@ impl<'p> Dag<'p> {
         })
     }
 
+    /// Returns true if a definition computes a point, as far as coordinates decide about it.
+    pub(crate) fn runs(&self, (func, stage): (FuncId, usize), point: &[i64]) -> bool {
+        let node = &self.funcs[func].stages[stage];
+        let domain: Box = point.iter().map(|v| (*v, *v)).collect();
+        let holds = |place: usize| self.with_values(node, &domain, |values| values[place].value());
+        node.predicate.is_none_or(|place| holds(place) != Some(0))
+    }
+
     /// Calls `f` with the values of a definition's coordinates, where its variables have these.
     fn with_values<R>(&self, node: &StageNode, domain: &[(i64, i64)], f: impl FnOnce(&[Range]) -> R) -> R {
         self.asked.set(self.asked.get() + 1);
@@ -276,19 +286,13 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
     let bounds: Vec<ExprId> = domain.into_iter().flat_map(|r| &r.dims).flat_map(|d| [d.min, d.extent]).collect();
     let values: Vec<ExprId> = stage.values.iter().copied().chain(domain.and_then(|r| r.predicate)).collect();
     let reached = halide_sched::plan::reachable(pipeline, &[&stage.args[..], &values, &bounds].concat());
-    let elements: Vec<(Source, &Vec<ExprId>)> = reached
-        .iter()
-        .filter_map(|e| match &pipeline.exprs[*e].kind {
-            Kind::Call { func, args, .. } => Some((Source::Func(*func), args)),
-            Kind::Image { image, args } => Some((Source::Image(*image), args)),
-            _ => None,
-        })
-        .collect();
+    let elements = elements_of(pipeline, &reached);
     let own = (Source::Func(func), &stage.args);
     let by_data = elements.iter().chain([&own]).filter(|(_, args)| work::has_loads(pipeline, args));
     let indexed = by_data.filter_map(|(of, _)| of.func()).collect();
     let of_reads = elements.iter().flat_map(|(_, args)| args.iter().copied());
-    let roots: Vec<ExprId> = stage.args.iter().copied().chain(of_reads).chain(bounds).collect();
+    let predicate = domain.and_then(|r| r.predicate);
+    let roots: Vec<ExprId> = stage.args.iter().copied().chain(of_reads).chain(bounds).chain(predicate).collect();
     let coordinates = Coordinates::new(pipeline, &roots, known, &variables);
     let mut whole = Vec::new();
     coordinates.ranges(&[], &mut whole);
@@ -338,7 +342,18 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
         work,
         calls,
         any_order: possible.order.is_ok(),
+        predicate: predicate.map(|e| coordinates.place(e)),
         coordinates,
         indexed,
     }
+}
+
+/// The elements among expressions, with their coordinates.
+fn elements_of<'p>(pipeline: &'p Pipeline, among: &BTreeSet<ExprId>) -> Vec<(Source, &'p Vec<ExprId>)> {
+    let element = |e: &ExprId| match &pipeline.exprs[*e].kind {
+        Kind::Call { func, args, .. } => Some((Source::Func(*func), args)),
+        Kind::Image { image, args } => Some((Source::Image(*image), args)),
+        _ => None,
+    };
+    among.iter().filter_map(element).collect()
 }

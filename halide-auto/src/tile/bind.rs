@@ -7,7 +7,7 @@ use crate::kernel::{Element, elements};
 use crate::state::State;
 use crate::substitution::with_inlined;
 use crate::tss::{AccessKind, Array, Loop, LoopKind, Nest, Subscript, TssError};
-use crate::tuning::{LINE, PAGE, SLOPE_STEPS};
+use crate::tuning::{LINE, PAGE, SLANT_STEPS, SLOPE_STEPS};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
 use halide_ir::machine::Machine;
@@ -33,7 +33,8 @@ pub(super) fn bind(pricer: &Pricer<'_>, state: &State, of: (FuncId, usize)) -> R
     let loops = loops(&stage.vars, &vars, &domain, along, stage.any_order);
     let arrays = arrays(dag, &points, &vars);
     let work = with_inlined(dag, stage, &|func| state.is_inlined(func), &mut BTreeMap::new());
-    let nest = Nest { loops, arrays };
+    let slants = slants(dag, of, &points, &vars, &domain);
+    let nest = Nest { loops, arrays, slants };
     let operations = operations(&work, along, pricer.machine, nest.widest());
     Ok(Bound { nest, vars, operations })
 }
@@ -156,6 +157,28 @@ fn loops(vars: &[StageVar], order: &[usize], domain: &Spans, along: Option<usize
         kind: kind(*var),
     };
     order.iter().map(made).collect()
+}
+
+/// The pairs of loops that a condition couples: of points all over both, it holds for about half, and for a different
+/// number from one iteration of either loop to another.
+fn slants(dag: &Dag<'_>, of: (FuncId, usize), points: &Points, vars: &[usize], domain: &Spans) -> Vec<(usize, usize)> {
+    let place =
+        |var: usize, n: i64| domain[var].0.saturating_add((extent(domain[var]) - 1).saturating_mul(n) / SLANT_STEPS);
+    let is_slanted = |a: usize, b: usize| {
+        let runs = |i: i64, j: i64| {
+            let mut point = points.middle.clone();
+            (point[a], point[b]) = (place(a, i), place(b, j));
+            dag.runs(of, &point)
+        };
+        let in_row = |i: i64| (0..=SLANT_STEPS).filter(|j| runs(i, *j)).count();
+        let in_column = |j: i64| (0..=SLANT_STEPS).filter(|i| runs(*i, j)).count();
+        let all: usize = (0..=SLANT_STEPS).map(in_row).sum();
+        let share = all as f64 / ((SLANT_STEPS + 1) * (SLANT_STEPS + 1)) as f64;
+        (0.3..0.7).contains(&share) && in_row(0) != in_row(SLANT_STEPS) && in_column(0) != in_column(SLANT_STEPS)
+    };
+    let numbers = || 0..vars.len();
+    let pairs = numbers().flat_map(|a| (a + 1..vars.len()).map(move |b| (a, b)));
+    pairs.filter(|(a, b)| is_slanted(vars[*a], vars[*b])).collect()
 }
 
 /// The arrays: what is stored, then what is read.

@@ -1,7 +1,7 @@
 //! The block of a tile that is written out.
 
-use crate::tss::{AccessKind, Array, Block, Nest};
-use crate::tuning::{LATENCY, PROMOTED_BYTES};
+use crate::tss::{AccessKind, Array, Block, Nest, broadcast, slanted};
+use crate::tuning::{HIDDEN_LOAD, LATENCY, PROMOTED_BYTES, SUMS_IN_FLIGHT};
 use halide_ir::machine::Machine;
 
 /// The iterations of a loop, and the vectors, that may be written out.
@@ -30,7 +30,7 @@ pub(super) fn block(nest: &Nest, machine: &Machine) -> Option<Block> {
     let loads = |rows: f64, vectors: f64| -> f64 {
         let of = |array: &Array| {
             let rows = if along.is_some_and(|along| array.uses(along)) { 1.0 } else { rows };
-            1.0 / if array.uses(last) { rows } else { rows * vectors }
+            if array.uses(last) { 1.0 / rows } else { broadcast(&machine.vector) / (rows * vectors) }
         };
         read().map(|array| of(array) * array.references() as f64).sum()
     };
@@ -42,11 +42,23 @@ pub(super) fn block(nest: &Nest, machine: &Machine) -> Option<Block> {
     };
     let all = ROWS.into_iter().flat_map(|rows| ROWS.map(|vectors| (rows, vectors)));
     let possible = all.filter(|(rows, vectors)| (along.is_some() || *rows == 1) && fits(*rows as f64, *vectors as f64));
-    // Sums wait for those before them, unless there are enough of them.
+    // Sums wait for those before them, unless there are enough of them, and for the arithmetic of a term.
     let cost = |(rows, vectors): (u64, u64)| {
+        let lanes = u64::from(machine.vector.bits) / 8 / nest.widest();
+        let block = |index: usize| match index {
+            _ if index == last => vectors * lanes.max(1),
+            _ if Some(index) == along => rows,
+            _ => 1,
+        };
+        let of =
+            |(a, b): &(usize, usize)| slanted((nest.loops[*a].trips, nest.loops[*b].trips), (block(*a), block(*b)));
+        let masked: f64 = nest.slants.iter().map(of).product();
         let (rows, vectors) = (rows as f64, vectors as f64);
-        (loads(rows, vectors) / machine.vector.loads).max(LATENCY / (rows * vectors))
+        let loaded = loads(rows, vectors);
+        let waits = (loaded / machine.vector.loads).max(SUMS_IN_FLIGHT * LATENCY / (rows * vectors));
+        ((waits.max(1.0 / machine.vector.fmas) + HIDDEN_LOAD * loaded) * masked, loaded)
     };
-    let best = possible.min_by(|a, b| cost(*a).total_cmp(&cost(*b)).then(a.cmp(b)))?;
+    let order = |a: (f64, f64), b: (f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+    let best = possible.min_by(|a, b| order(cost(*a), cost(*b)).then(a.cmp(b)))?;
     Some(Block { along, rows: best.0, vectors: best.1 })
 }

@@ -45,6 +45,11 @@ pub enum TssError {
         /// The most bytes there may be.
         most: u32,
     },
+    /// A slant of fewer than two loops of the nest.
+    Slant {
+        /// The number of loops of the nest.
+        loops: usize,
+    },
     /// Tiles that fit no cache, however small.
     NothingFits {
         /// The bytes of the smallest tile.
@@ -164,6 +169,10 @@ impl fmt::Display for TssError {
             TssError::Sizes { sizes, loops } => {
                 write!(f, "{sizes} sizes are given for a nest of {loops} loops; give one for each, outermost first")
             }
+            TssError::Slant { loops } => write!(
+                f,
+                "a slant is of one loop, or of one that a nest of {loops} loops has not; name two loops that it has"
+            ),
             TssError::Block { loops } => write!(
                 f,
                 "a block is along a loop that is none outside of the last one of {loops}; name one that is, or none"

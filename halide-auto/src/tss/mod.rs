@@ -39,6 +39,7 @@ pub use error::{NoVector, TssError};
 pub use nest::{AccessKind, Array, Loop, LoopKind, Nest, Subscript};
 pub use num_vec::{Rows, num_vec, straddled};
 pub use reuse::{Reuse, acc, footprint, reuse, reuse_count};
+pub(crate) use row::{broadcast, slanted};
 pub use select::{Leading, Padding, Tiles, assess, select};
 pub use setting::{Block, Fidelity, FitRule, TssOptions};
 pub use space::Candidates;

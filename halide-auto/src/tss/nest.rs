@@ -11,6 +11,8 @@ pub struct Nest {
     /// The arrays. Two references whose subscripts differ by more than constants are two arrays: what they share is
     /// counted twice, which is an upper bound. [`Tiles::is_upper_bound`](super::Tiles) says so where names agree.
     pub arrays: Vec<Array>,
+    /// Pairs of loops of whose iterations about half run: those on one side of a slanted line, as in a triangle.
+    pub slants: Vec<(usize, usize)>,
 }
 
 /// A loop of a nest.
@@ -228,6 +230,9 @@ impl Nest {
             if let Some(offsets) = array.offsets.iter().map(Vec::len).find(|len| *len > subscripts) {
                 return Err(TssError::Offsets { array: array.name.clone(), subscripts, offsets });
             }
+        }
+        if self.slants.iter().any(|(a, b)| a == b || *a.max(b) >= loops) {
+            return Err(TssError::Slant { loops });
         }
         if let Some(empty) = self.loops.iter().find(|l| l.trips == 0) {
             return Err(TssError::EmptyLoop { name: empty.name.clone() });

@@ -4,7 +4,10 @@
 use super::nest::{AccessKind, Array};
 use super::num_vec::{Rows, straddled};
 use super::setting::Setting;
-use crate::tuning::{BLOCK_CYCLES, LATENCY, MOST_SHUFFLED, ROW_CYCLES, STRADDLED_LOAD, STRADDLED_STORE};
+use crate::tuning::{
+    BLOCK_CYCLES, BROADCAST_LOADS, LATENCY, MASKED_BLOCK, MOST_SHUFFLED, ROW_CYCLES, STRADDLED_LOAD, STRADDLED_STORE,
+};
+use halide_ir::machine::Vector;
 
 /// The time of a point but for misses of caches.
 #[derive(Clone, Copy)]
@@ -50,8 +53,11 @@ pub(super) fn row_price(setting: &Setting, sizes: &[u64], straddled: &[Straddled
     let size = sizes.last().copied().unwrap_or(1).max(1);
     let (tiles, rest, lanes) = (n / size, n % size, u64::from(setting.lanes));
     let vectors = tiles as f64 * size.div_ceil(lanes) as f64 + rest.div_ceil(lanes) as f64;
-    let per_point = vectors / n as f64;
     let written = written(setting, sizes);
+    let per_point = match setting.options.block {
+        None => vectors / n as f64,
+        Some(_) => masked(setting, sizes) / lanes as f64,
+    };
     let (mut loads, mut stores) = (0.0, 0.0);
     for (array, straddled) in nest.arrays.iter().zip(straddled) {
         let share = written.as_ref().map_or(1.0, |written| written.share(setting, array));
@@ -81,6 +87,33 @@ pub(super) fn row_price(setting: &Setting, sizes: &[u64], straddled: &[Straddled
     RowPrice { compute: compute.max(over(operations, vector.fmas)), access: access + entries }
 }
 
+/// Returns the time of blocks over that of as many points in whole ones: of blocks at the ends of tiles, and on the
+/// lines where conditions begin to hold, masks leave points out.
+fn masked(setting: &Setting, sizes: &[u64]) -> f64 {
+    let blocks = setting.written_out(sizes);
+    let trips = setting.nest.trips();
+    let at_ends = |index: usize| {
+        let (size, block) = (sizes[index].max(1), blocks[index].max(1));
+        let of = |size: u64| (size / block) as f64 + if size.is_multiple_of(block) { 0.0 } else { MASKED_BLOCK };
+        let (tiles, rest) = (trips[index] / size, trips[index] % size);
+        (tiles as f64 * of(size) + of(rest)) * block as f64 / trips[index] as f64
+    };
+    let ends: f64 = (0..sizes.len()).filter(|index| blocks[*index] > 1).map(at_ends).product();
+    let slants = setting.nest.slants.iter();
+    slants.fold(ends, |all, (a, b)| all * slanted((trips[*a], trips[*b]), (blocks[*a], blocks[*b])))
+}
+
+/// Returns the time of a triangle in blocks over that of as many points in whole ones. Its line meets a block for each
+/// that there are along either loop; half of such a block is in the triangle.
+pub(crate) fn slanted(trips: (u64, u64), block: (u64, u64)) -> f64 {
+    if block.0.max(block.1) <= 1 {
+        return 1.0;
+    }
+    let (trips, block) = ((trips.0 as f64, trips.1 as f64), (block.0 as f64, block.1 as f64));
+    let met = trips.0 * block.1 + trips.1 * block.0;
+    1.0 + (MASKED_BLOCK - 0.5) * met / (trips.0 * trips.1 / 2.0)
+}
+
 /// Returns the block of tiles of these sizes; `None` without blocks.
 fn written(setting: &Setting, sizes: &[u64]) -> Option<Written> {
     let block = setting.options.block?;
@@ -102,10 +135,15 @@ fn registers(setting: &Setting, array: &Array) -> f64 {
 fn load_cost(setting: &Setting, array: &Array) -> f64 {
     match array.step(setting.nest.loops.len() - 1).map(i64::unsigned_abs) {
         Some(0) if setting.options.block.is_none() => 0.0,
-        Some(0) => 1.0 / registers(setting, array),
+        Some(0) => broadcast(&setting.machine.vector) / registers(setting, array),
         Some(step) if step <= MOST_SHUFFLED => step as f64,
         _ => f64::from(setting.lanes) / registers(setting, array),
     }
+}
+
+/// Returns the time of a load of one element for all lanes over that of a vector.
+pub(crate) fn broadcast(vector: &Vector) -> f64 {
+    (vector.loads / BROADCAST_LOADS).clamp(0.0, 1.0)
 }
 
 /// Returns the loads and the stores per point of each array that touch two lines: of dense ones.

@@ -22,12 +22,17 @@ fn all_options() -> Vec<TssOptions> {
 #[test]
 fn nests_that_are_wrong() {
     let [i, j] = variables();
-    let nest = |loops: Vec<Loop>, arrays: Vec<Array>| Nest { loops, arrays };
+    let nest = |loops: Vec<Loop>, arrays: Vec<Array>| Nest { loops, arrays, slants: Vec::new() };
     let (one, two) = (Loop::parallel("i", 10), Loop::independent("j", 10));
     assert_eq!(refused(&Nest::default()), "the nest has no loops; give at least the one that vectors go along");
     assert_eq!(
         refused(&nest(vec![one.clone(), Loop::independent("j", 0)], vec![Array::write("out", F64, 10, &[&i, &j])])),
         "loop `j` has no iterations; tile nests in which every loop has some"
+    );
+    let slanted = Nest { slants: vec![(0, 1)], ..nest(vec![one.clone()], vec![Array::write("out", F64, 10, &[&i])]) };
+    assert_eq!(
+        refused(&slanted),
+        "a slant is of one loop, or of one that a nest of 1 loops has not; name two loops that it has"
     );
     assert_eq!(
         refused(&nest(vec![one.clone()], vec![Array::write("out", F64, 10, &[&j])])),
@@ -126,6 +131,7 @@ fn one_loop_and_twenty() {
     let copy = Nest {
         loops: vec![Loop::parallel("x", 1 << 30)],
         arrays: vec![Array::read("in", U8, 1, &[&x]), Array::write("out", F32, 1, &[&x])],
+        ..Nest::default()
     };
     for options in all_options().into_iter().filter(|o| o.fidelity == Fidelity::Corrected) {
         let tiles = select(&copy, &server(), 4, &options).unwrap();
@@ -136,6 +142,7 @@ fn one_loop_and_twenty() {
     let deep = Nest {
         loops: (0..20).map(|index| Loop::parallel(&format!("l{index}"), 9)).collect(),
         arrays: vec![Array::write("out", F32, 9, &some)],
+        ..Nest::default()
     };
     let paper = TssOptions { fidelity: Fidelity::Paper, ..TssOptions::default() };
     assert!(matches!(select(&deep, &server(), 1, &paper), Err(TssError::NothingFits { .. })), "whole lines of all");

@@ -31,6 +31,7 @@ fn matrix_times_vector() {
             Array::read("x", F64, 50, &[&j]),
             Array::update("y", F64, 60, &[&i]),
         ],
+        ..Nest::default()
     };
     assert_eq!(patterns(&nest), ["00", "01", "10"]);
     let found = reuse(&nest, &[7, 11]);
@@ -45,6 +46,7 @@ fn stencil_of_three_dimensions() {
     let nest = Nest {
         loops: vec![Loop::parallel("z", 64), Loop::independent("y", 64), Loop::independent("x", 64)],
         arrays: vec![Array::read("in", F32, 66, &[&z, &y, &x]).at(&star), Array::write("out", F32, 64, &[&z, &y, &x])],
+        ..Nest::default()
     };
     assert_eq!(patterns(&nest), ["000", "000"], "reuse is between references, not along a loop");
     let found = reuse(&nest, &[4, 8, 16]);
@@ -71,6 +73,7 @@ fn convolution() {
             Array::read("in", F32, 58, &[&ci, &rows, &columns]),
             Array::read("w", F32, 3, &[&co, &ci, &r, &s]),
         ],
+        ..Nest::default()
     };
     assert_eq!(patterns(&nest), ["001110", "100000", "010001"]);
     let found = reuse(&nest, &[2, 4, 8, 3, 3, 16]);
@@ -94,6 +97,7 @@ fn two_statements() {
             Array::write("q", F64, 40, &[&i, &j]),
             Array::read("t", F64, 40, &[&j]),
         ],
+        ..Nest::default()
     };
     assert_eq!(patterns(&nest), ["00", "00", "01", "00", "10"]);
     let found = reuse(&nest, &[5, 9]);

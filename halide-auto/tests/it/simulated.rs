@@ -175,6 +175,7 @@ fn traffic_of_other_nests() {
             Array::update("y", F64, 96, &[&j]),
         ],
         loops: vec![Loop::reduction("i", 96), Loop::parallel("j", 96)],
+        ..Nest::default()
     };
     let mut cases = Vec::new();
     for sizes in [[96, 96, 1], [8, 16, 1], [96, 32, 1], [1, 96, 1]] {
@@ -185,6 +186,7 @@ fn traffic_of_other_nests() {
     let stencil = Nest {
         loops: vec![Loop::parallel("z", 30), Loop::independent("y", 30), Loop::independent("x", 30)],
         arrays: vec![Array::read("in", F64, 32, &[&z, &y, &x]).at(&star), Array::write("out", F64, 32, &[&z, &y, &x])],
+        ..Nest::default()
     };
     for sizes in [[30, 30, 30], [10, 10, 30], [30, 6, 30], [1, 30, 30]] {
         cases.extend([(&stencil, 16 << 10, sizes), (&stencil, 64 << 10, sizes)]);

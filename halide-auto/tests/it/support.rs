@@ -47,6 +47,7 @@ pub(crate) fn matmul(n: u64, ld: i64) -> Nest {
             Array::read("b", F64, ld, &[&k, &j]),
             Array::update("c", F64, ld, &[&i, &j]),
         ],
+        slants: Vec::new(),
     }
 }
 
@@ -110,6 +111,10 @@ pub(crate) fn random_nest(random: &mut Random) -> Nest {
         array.base = random.signed(100);
         array.offsets = (0..random.from(0, 3)).map(|_| (0..dims).map(|_| random.signed(3)).collect()).collect();
         nest.arrays.push(array);
+    }
+    let (a, b) = (random.from(0, loops as u64 - 1) as usize, random.from(0, loops as u64 - 1) as usize);
+    if a != b {
+        nest.slants.push((a, b));
     }
     nest
 }

@@ -4,8 +4,11 @@ use crate::chosen::TARGET;
 use crate::support::server;
 use halide_auto::tss::{AccessKind, Array, Block, LoopKind, TssOptions};
 use halide_auto::{Estimates, Priceable, Tileable, tile, tileable};
+use halide_core::expr::ExprMethods;
 use halide_core::types::{F32, F64, U8, U16};
-use halide_core::{Func, ImageParam, IntoExpr, Pipeline, RDom, boundary, vars};
+use halide_core::{Expr, Func, ImageParam, IntoExpr, Pipeline, RDom, Var, boundary, vars};
+use halide_ir::machine::Machine;
+use halide_ir::target::Target;
 use halide_sched::schedule::{Schedule, StageName, update};
 
 /// Calls `f` with the nest of a definition.
@@ -116,6 +119,52 @@ fn blocks_keep_sums_in_registers() {
     let tiling = of.tile(&TssOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let sizes = tiling.tiles.sizes;
     assert!(sizes[0].is_multiple_of(4) && (sizes[2].is_multiple_of(32) || sizes[2] == 1599), "{sizes:?}");
+}
+
+/// A condition on two coordinates of an element and a term of its sum.
+type Holds = fn(Var, Var, &RDom) -> Expr;
+
+/// A condition, the slants that it makes, and the block.
+type Case = (Holds, Vec<(usize, usize)>, Block);
+
+/// Conditions that couple two loops are slants, along which masks leave out a part of blocks: these are smaller.
+#[test]
+fn triangles_have_slants_and_smaller_blocks() {
+    let product_where = |holds: Holds| {
+        let (a, b) = (ImageParam::new("a", F32, 2), ImageParam::new("b", F32, 2));
+        let (i, j) = vars!(i, j);
+        let k = RDom::named("k", [(0, 799)]);
+        k.where_(holds(i, j, &k));
+        let mut c = Func::new("c");
+        c[(j, i)] = 0f32.expr();
+        c[(j, i)] += a[(k.x, i)] * b[(j, k.x)];
+        Pipeline::new([&c]).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let sizes = Estimates::new().output("c", [799, 799]);
+    let schedule: Schedule = "c.update(0): float(contract)".parse().unwrap_or_else(|e| panic!("{e:?}"));
+    let wide = Block { along: Some(0), rows: 4, vectors: 4 };
+    let small = Block { along: Some(0), rows: 8, vectors: 1 };
+    let cases: [Case; 5] = [
+        (|i, j, _| j.gt(i), vec![(0, 2)], small),
+        (|i, j, _| (j + 3).le(i), vec![(0, 2)], small),
+        (|i, _, k| k.x.expr().ge(i), vec![(0, 1)], wide),
+        (|_, j, _| j.gt(400), Vec::new(), wide),
+        (|i, j, _| (i + j).gt(200), Vec::new(), wide),
+    ];
+    let wide_vectors = Target { vector_bits: 512, threads: 1, ..TARGET };
+    let machine = Machine::typical(&wide_vectors);
+    for (number, (holds, slants, block)) in cases.into_iter().enumerate() {
+        let pipeline = product_where(holds);
+        let question = Priceable {
+            pipeline: &pipeline,
+            schedule: &schedule,
+            target: &wide_vectors,
+            machine: &machine,
+            sizes: &sizes,
+        };
+        let of = tileable(&question, update("c", 0)).unwrap_or_else(|e| panic!("{number}: {e}"));
+        assert_eq!((&of.nest().slants, of.block()), (&slants, Some(block)), "{number}");
+    }
 }
 
 #[test]

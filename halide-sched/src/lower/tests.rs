@@ -55,7 +55,12 @@ fn check_but(other: &[Check], stage: Stage, seeds: u64, pass: impl Fn(Program) -
 }
 
 /// Does as [`check_but`] on the programs that `made` gives for seeds.
-fn check_on(made: impl Fn(u64) -> Program, other: &[Check], seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
+pub(super) fn check_on(
+    made: impl Fn(u64) -> Program,
+    other: &[Check],
+    seeds: u64,
+    pass: impl Fn(Program) -> Program,
+) -> u32 {
     let mut good = 0;
     for seed in 0..seeds {
         let before = made(seed);
@@ -82,7 +87,7 @@ fn check_on(made: impl Fn(u64) -> Program, other: &[Check], seeds: u64, pass: im
     good
 }
 
-const SEEDS: u64 = 1000;
+pub(super) const SEEDS: u64 = 1000;
 
 /// Runs a pass, and counts in `made` if it changed the program.
 fn counted(made: &Cell<u32>, program: Program, pass: impl Fn(Program) -> Program) -> Program {

@@ -27,6 +27,8 @@
 use crate::lower::nests::guards::guards;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::tuning::MOST_TRIMMED_CONDITIONS;
+use halide_ir::hash::Set;
 use halide_ir::visit::any_node;
 use halide_ir::{Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
 use halide_solve::bounds::{Interval, solve_outer};
@@ -91,10 +93,22 @@ fn needed(cx: &mut Trim<'_>, l: &For) -> Option<Interval> {
     cx.facts.bind_loop(l.id, &l.min, &l.extent);
     // In kernels, coordinates that are data are kept near by other means.
     let var = Sym::Loop(l.id);
-    let found = guards(&l.body, var, !cx.in_kernel, &cx.facts).and_then(|conditions| {
-        let any = conditions.into_iter().reduce(build::or)?;
-        solve_outer(&any, var, &cx.facts)
-    });
+    let found = guards(&l.body, var, !cx.in_kernel, &cx.facts).and_then(|conditions| hull(conditions, var, &cx.facts));
     cx.facts.pop_scope();
     found
+}
+
+/// An interval outside of which no condition holds. Each is solved by itself: a block that is written out has one for
+/// each of its vectors, which together are more than one question may be about.
+fn hull(conditions: Vec<Expr>, var: Sym, facts: &Facts) -> Option<Interval> {
+    if conditions.len() > MOST_TRIMMED_CONDITIONS {
+        return solve_outer(&conditions.into_iter().reduce(build::or)?, var, facts);
+    }
+    let mut seen = Set::default();
+    let mut all: Option<Interval> = None;
+    for condition in conditions.into_iter().filter(|c| seen.insert(c.clone())) {
+        let own = solve_outer(&condition, var, facts)?;
+        all = Some(all.map_or(own.clone(), |all| all.union(&own, facts)));
+    }
+    all
 }

@@ -44,6 +44,7 @@ impl Emit<'_> {
         self.homes.clear();
         let outer = self.innermost() - 1;
         self.constants.retain(|_, (_, level)| *level <= outer);
+        self.predicates.retain(|_, (_, level)| *level <= outer);
         let closed = self.levels.pop().map_or(BlockId(0), |l| l.block);
         self.cursor = self.innermost();
         closed

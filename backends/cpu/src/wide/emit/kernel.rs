@@ -9,7 +9,7 @@ use super::levels::Level;
 use super::neighbours::Neighbours;
 use super::open_lines::OpenLines;
 use super::places::Allocations;
-use super::value::{Constant, Val, words};
+use super::value::{Constant, Mask, Predicate, Val, words};
 use crate::shared::linear::{Linear, Sums};
 use crate::shared::memo::Memo;
 use crate::tuning::ONE_PASS_INSTRUCTIONS;
@@ -35,6 +35,8 @@ pub(super) struct Emit<'a> {
     pub(super) symbols: Map<Sym, (Val, usize)>,
     /// Constants in registers, and their levels.
     pub(super) constants: Map<Constant, (VReg, usize)>,
+    /// Truths cut for registers of lanes, and their levels.
+    pub(super) predicates: Map<Predicate, (Mask, usize)>,
     /// The sums that symbols stand for.
     pub(super) sums: Sums,
     /// Vectors of indices that symbols stand for.

@@ -6,7 +6,7 @@ use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Arg, Mem, View};
 use super::kernel::Emit;
 use super::places::Place;
-use super::value::{Mask, Parts, Val, broadcast_op, per_part};
+use super::value::{Mask, Parts, Predicate, Val, broadcast_op, per_part};
 use crate::shared::lane::Lane;
 use crate::shared::linear::Linear;
 use crate::tuning::DENSE_STRIDE;
@@ -15,6 +15,7 @@ use halide_ir::visit::map_children;
 use halide_ir::{BufId, Expr, ExprKind, build};
 use iced_x86::Code;
 use regalloc2::VReg;
+use std::rc::Rc;
 
 impl Emit<'_> {
     /// `ExprKind::Load`.
@@ -71,13 +72,36 @@ impl Emit<'_> {
         let mask = self.bytes_to_mask(&parts)?;
         self.mask_value(mask, lanes as u16)
     }
-    /// A condition, scalar or not, as the masks of registers of lanes.
+    /// A condition, scalar or not, as the masks of registers of lanes, of which none is beyond the last lane. It is cut
+    /// for these registers where it is computed, which is outside of loops in which it stays.
     pub(super) fn predicate_mask(&mut self, e: &Expr, lane: Lane, lanes: usize) -> Emitted<Mask> {
-        if lanes > 1 {
-            return self.mask(e, lane);
+        let truth = self.eval(e)?;
+        let key = match &truth {
+            Val::Mask(mask) => Predicate { truth: mask.regs.clone(), of: Some(mask.lane), lane, lanes },
+            Val::Scalar(truth) => Predicate { truth: Rc::from([*truth]), of: None, lane, lanes },
+            Val::Lanes(_) => return refuse(format!("{:?} where a mask is wanted", e.ty())),
+        };
+        if let Some((mask, _)) = self.predicates.get(&key).filter(|(_, level)| *level <= self.cursor) {
+            return Ok(mask.clone());
         }
-        let truth = self.scalar(e)?;
-        self.mask_of_truth(truth, lane, 1)
+        let level = self.home(e).min(self.cursor);
+        let cursor = std::mem::replace(&mut self.cursor, level);
+        let made = self.cut_predicate(&truth, lane, lanes);
+        self.cursor = cursor;
+        let made = made?;
+        self.predicates.insert(key, (made.clone(), level));
+        Ok(made)
+    }
+    fn cut_predicate(&mut self, truth: &Val, lane: Lane, lanes: usize) -> Emitted<Mask> {
+        let mask = match truth {
+            Val::Mask(mask) => self.recut(mask, lanes, lane)?,
+            Val::Scalar(truth) => self.mask_of_truth(*truth, lane, lanes)?,
+            Val::Lanes(_) => return refuse("data where a mask is wanted"),
+        };
+        let (view, per) = (mask.view, per_part(lane, mask.view));
+        let cut = |(i, reg): (usize, &VReg)| self.cut(*reg, lane, view, lanes.saturating_sub(i * per).min(per));
+        let regs = mask.regs.iter().enumerate().map(cut).collect::<Emitted<Vec<_>>>()?;
+        Ok(Mask { regs: regs.into(), ..mask })
     }
 
     fn load_lanes(
@@ -140,9 +164,8 @@ impl Emit<'_> {
         let per = per_part(lane, view);
         let regs = (0..count).map(|i| {
             let left = (lanes - i * per).min(per);
-            let mask = self.cut(mask.regs[i], lane, view, left)?;
             let mem = mem.plus((i * view.bytes()) as i32);
-            self.load_where(lane, view, mem, mask, left)
+            self.load_where(lane, view, mem, mask.regs[i], left)
         });
         let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })
@@ -159,17 +182,20 @@ impl Emit<'_> {
     }
     /// A scalar load that only its broadcast needs: one instruction does both.
     pub(super) fn broadcast_load(&mut self, e: &Expr, lane: Lane, view: View) -> Emitted<Option<VReg>> {
-        let ExprKind::Load { buf, index, mask: None } = e.kind() else { return Ok(None) };
-        if self.memo.get(e).is_some() || e.ty().is_bool() {
+        let ExprKind::Load { buf, index, mask } = e.kind() else { return Ok(None) };
+        // Where the condition fails, an instruction with a mask touches no memory.
+        if mask.is_some() && !self.body.evex || self.memo.get(e).is_some() || e.ty().is_bool() {
             return Ok(None);
         }
         let (place, elem) = self.place_of(*buf)?;
         if matches!(place, Place::Registers) || Some(elem) != e.ty().scalar() {
             return Ok(None);
         }
+        let mask = mask.as_ref().map(|m| self.predicate_mask(m, lane, per_part(lane, view))).transpose()?;
         let linear = self.linear(index);
         let mem = self.address(place, lane.bytes(), &linear)?;
-        Ok(Some(self.op(broadcast_op(lane), view, &[Arg::Mem(mem)])?))
+        let args: Vec<Arg> = mask.map(|m| Arg::ZeroMask(m.regs[0])).into_iter().chain([Arg::Mem(mem)]).collect();
+        Ok(Some(self.op(broadcast_op(lane), view, &args)?))
     }
     /// A scalar that is converted from a load, in all lanes: what is loaded is broadcast and converted as a vector,
     /// which takes an instruction less.

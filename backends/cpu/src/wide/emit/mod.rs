@@ -108,6 +108,7 @@ pub(super) fn nest(
         homes: Map::default(),
         symbols: Map::default(),
         constants: Map::default(),
+        predicates: Map::default(),
         sums: Sums::default(),
         vectors: Map::default(),
         slots: Allocations::default(),

@@ -71,8 +71,8 @@ impl Emit<'_> {
                 let (view, per) = (parts.view, parts.per());
                 for (i, reg) in parts.regs.iter().enumerate() {
                     let left = (lanes - i * per).min(per);
-                    let mask = self.cut(mask.regs[i], lane, view, left)?;
-                    self.store_where(lane, view, mem.plus((i * view.bytes()) as i32), *reg, mask, left)?;
+                    let mem = mem.plus((i * view.bytes()) as i32);
+                    self.store_where(lane, view, mem, *reg, mask.regs[i], left)?;
                 }
                 Ok(())
             }

@@ -87,6 +87,16 @@ pub(super) struct Mask {
     pub(super) regs: Rc<[VReg]>,
 }
 
+/// A truth in registers, and the lanes for which it is cut.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Predicate {
+    pub(super) truth: Rc<[VReg]>,
+    /// The lanes of a vector's truth; none for a scalar's.
+    pub(super) of: Option<Lane>,
+    pub(super) lane: Lane,
+    pub(super) lanes: usize,
+}
+
 impl Mask {
     /// Returns the number of lanes in each register.
     pub(super) fn per(&self) -> usize {

@@ -8,7 +8,10 @@ use halide_ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Sym, build};
 /// Returns true if no two places of a buffer have an element in common, and there are not too many to tell.
 pub(super) fn are_apart(info: &BufferInfo, buf: BufId, places: &[&Access]) -> bool {
     places.len() <= MOST_PROMOTED_PLACES
-        && places.iter().enumerate().all(|(i, a)| places[..i].iter().all(|b| is_apart(info, buf, &a.index, &b.index)))
+        && places
+            .iter()
+            .enumerate()
+            .all(|(i, a)| places[..i].iter().all(|b| is_apart(info, buf, &a.place.index, &b.place.index)))
 }
 
 /// Two places are apart if their first lanes differ by a constant that is large enough, or by multiples of the buffer's

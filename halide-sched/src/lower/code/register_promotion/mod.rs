@@ -6,9 +6,10 @@
 //! An accumulator is loaded in front of the loop and stored behind it. That is right where the loop accesses a buffer
 //! only at places that do not change in it, each two of them equal or apart, and each place is stored in every
 //! iteration, and read before that or not at all: then nothing is read or written that was not before, and nothing more
-//! often. The outermost such loop is taken. A loop's body that stores one place several times is treated like a loop
-//! that runs once. Buffers beyond `PROMOTED_BYTES` stay in memory, as do those that are accessed at constants alone,
-//! which code generators keep in registers as they are.
+//! often. Conditions around all accesses of a place, and masks, that do not change in the loop are asked in front of it
+//! and behind it again: the block of a product at the edge of a matrix. The outermost such loop is taken. A loop's body
+//! that stores one place several times is treated like a loop that runs once. Buffers beyond `PROMOTED_BYTES` stay in
+//! memory, as do those that are accessed at constants alone, which code generators keep in registers as they are.
 //!
 //! Places are apart where they differ by a constant that is large enough, or by multiples of the buffer's strides: two
 //! elements with other coordinates are never at one place.
@@ -54,18 +55,53 @@
 //!   }
 //! }
 //! ```
+//! and, at the edge of a matrix,
+//! ```text
+//! for y#L1 from 0 extent 8 {
+//!   for x#L0 from 0 extent 16 {
+//!     if likely(y#L1) < in#b0.extent0 {
+//!       out#b2[y#L1 where y#L1 < out#b2.extent0] = out#b2[y#L1 where y#L1 < out#b2.extent0] + in#b0[x#L0]
+//!     }
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! for y#L1 from 0 extent 8 {
+//!   alloc out$r6#b6[1] at_most 1 {
+//!     if likely(y#L1) < in#b0.extent0 {
+//!       out$r6#b6[0] = out#b2[y#L1 where y#L1 < out#b2.extent0]
+//!     } else {
+//!       out$r6#b6[0] = 0u8
+//!     }
+//!     for x#L0 from 0 extent 16 {
+//!       if likely(y#L1) < in#b0.extent0 {
+//!         out$r6#b6[0] = out$r6#b6[0] + in#b0[x#L0]
+//!       }
+//!     }
+//!     if likely(y#L1) < in#b0.extent0 {
+//!       out#b2[y#L1 where y#L1 < out#b2.extent0] = out$r6#b6[0]
+//!     }
+//!   }
+//! }
+//! ```
 
 mod apart;
+mod guards;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 use crate::lower::walk;
 use crate::tuning::PROMOTED_BYTES;
+use guards::Condition;
+use halide_core::value::Scalar;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{
     BufId, BufferInfo, BufferRole, Expr, ExprKind, For, ForKind, Memory, Program, Side, Stmt, Stream, Sym, build,
 };
-use survey::{Access, Survey};
+use survey::{Access, Place, Promoted, Survey};
 
 /// Keeps in registers what loops accumulate.
 pub fn register_promotion(program: Program) -> Program {
@@ -145,32 +181,31 @@ fn body_of(cx: &mut Promotion<'_>, body: Stmt, survey: Option<Survey>) -> Stmt {
         Some(survey) if survey.accesses.iter().any(Access::is_repeated) => promoted(cx, &survey, None),
         _ => Vec::new(),
     };
-    let repeated: Vec<Access> = repeated.into_iter().filter(Access::is_repeated).collect();
+    let repeated: Vec<Promoted> = repeated.into_iter().filter(|p| p.is_repeated).collect();
     let registers = registers(cx, repeated);
     let body = statement(cx, replace(cx.program, body, &registers));
     around(cx.program, registers, body)
 }
 
 /// Makes a buffer in registers for each place.
-fn registers(cx: &mut Promotion<'_>, places: Vec<Access>) -> Registers {
-    let make = |access: Access| {
-        let buf = new_buffer(cx.program, &access);
+fn registers(cx: &mut Promotion<'_>, places: Vec<Promoted>) -> Registers {
+    let make = |promoted: Promoted| {
+        let buf = new_buffer(cx.program, promoted.place.buf);
         cx.in_registers.insert(buf);
-        let is_loaded = access.is_loaded();
-        ((access.buf, access.index), Register { buf, is_loaded })
+        (promoted.place.clone(), Register { buf, promoted })
     };
     places.into_iter().map(make).collect()
 }
 
 /// Returns the places that may be in registers while code runs, in the order in which it meets them; with a `counter`,
 /// while the loop that has it runs.
-fn promoted(cx: &Promotion<'_>, survey: &Survey, counter: Option<Sym>) -> Vec<Access> {
+fn promoted(cx: &Promotion<'_>, survey: &Survey, counter: Option<Sym>) -> Vec<Promoted> {
     let mut by_buffer: Map<BufId, Vec<&Access>> = Map::default();
     let mut order = Vec::new();
-    for access in survey.accesses.iter().filter(|a| !cx.in_registers.contains(&a.buf)) {
-        let all = by_buffer.entry(access.buf).or_default();
+    for access in survey.accesses.iter().filter(|a| !cx.in_registers.contains(&a.place.buf)) {
+        let all = by_buffer.entry(access.place.buf).or_default();
         if all.is_empty() {
-            order.push(access.buf);
+            order.push(access.place.buf);
         }
         all.push(access);
     }
@@ -179,18 +214,21 @@ fn promoted(cx: &Promotion<'_>, survey: &Survey, counter: Option<Sym>) -> Vec<Ac
     for buf in order {
         let all = &by_buffer[&buf];
         let size = cx.program.buffers[buf].elem.bytes() as u64;
-        let bytes: u64 = all.iter().map(|a| u64::from(a.index.lanes()) * size).sum();
-        if bytes <= left && survey.stay(buf, all, counter) && apart::are_apart(&cx.program.buffers[buf], buf, all) {
+        let bytes: u64 = all.iter().map(|a| u64::from(a.place.index.lanes()) * size).sum();
+        if bytes <= left
+            && let Some(stay) = survey.stay(buf, all, counter)
+            && apart::are_apart(&cx.program.buffers[buf], buf, all)
+        {
             left -= bytes;
-            chosen.extend(all.iter().map(|a| (*a).clone()));
+            chosen.extend(stay);
         }
     }
     chosen
 }
 
-/// A buffer in registers for what is at a place.
-fn new_buffer(program: &mut Program, access: &Access) -> BufId {
-    let of = &program.buffers[access.buf];
+/// A buffer in registers for what is at a place of another one.
+fn new_buffer(program: &mut Program, of: BufId) -> BufId {
+    let of = &program.buffers[of];
     let info = BufferInfo {
         name: format!("{}$r{}", of.name, program.buffers.len()),
         elem: of.elem,
@@ -208,14 +246,14 @@ fn new_buffer(program: &mut Program, access: &Access) -> BufId {
     program.buffers.push(info)
 }
 
-/// A buffer in registers, and whether it begins with what is in memory.
+/// A buffer in registers, and what it holds.
 struct Register {
     buf: BufId,
-    is_loaded: bool,
+    promoted: Promoted,
 }
 
 /// The buffers in registers, by place.
-type Registers = Map<(BufId, Expr), Register>;
+type Registers = Map<Place, Register>;
 
 /// The index of all of a buffer in registers.
 fn whole(lanes: u16) -> Expr {
@@ -227,23 +265,23 @@ fn replace(program: &Program, s: Stmt, registers: &Registers) -> Stmt {
     if registers.is_empty() {
         return s;
     }
+    let register = |buf: BufId, index: &Expr, mask: &Option<Expr>| {
+        registers.get(&Place { buf, index: index.clone(), mask: mask.clone() }).map(|register| register.buf)
+    };
     let expression = |e: &Expr| {
         Memo::new().rewrite(e, |n, done| match n.kind() {
-            ExprKind::Load { buf, index, mask: None } => match registers.get(&(*buf, index.clone())) {
-                Some(register) => build::load(register.buf, program.buffers[*buf].elem, whole(index.lanes()), None),
+            ExprKind::Load { buf, index, mask } => match register(*buf, index, mask) {
+                Some(register) => build::load(register, program.buffers[*buf].elem, whole(index.lanes()), None),
                 None => visit::map_children(n, done),
             },
             _ => visit::map_children(n, done),
         })
     };
     match visit::map_stmt(s, expression, |inner| replace(program, inner, registers)) {
-        Stmt::Store { buf, index, value, mask: None } => {
-            let lanes = index.lanes();
-            match registers.get(&(buf, index.clone())) {
-                Some(register) => Stmt::Store { buf: register.buf, index: whole(lanes), value, mask: None },
-                None => Stmt::Store { buf, index, value, mask: None },
-            }
-        }
+        Stmt::Store { buf, index, value, mask } => match register(buf, &index, &mask) {
+            Some(register) => Stmt::Store { buf: register, index: whole(index.lanes()), value, mask: None },
+            None => Stmt::Store { buf, index, value, mask },
+        },
         other => other,
     }
 }
@@ -253,17 +291,45 @@ fn around(program: &Program, registers: Registers, code: Stmt) -> Stmt {
     if registers.is_empty() {
         return code;
     }
-    let mut all: Vec<((BufId, Expr), Register)> = registers.into_iter().collect();
-    all.sort_by_key(|(_, register)| register.buf);
-    let load = |buf: BufId, index: Expr| build::load(buf, program.buffers[buf].elem, index, None);
-    let store = |buf: BufId, index: Expr, value: Expr| Stmt::Store { buf, index, value, mask: None };
-    let loaded = all.iter().filter(|(_, r)| r.is_loaded);
-    let before = loaded.map(|((buf, index), r)| store(r.buf, whole(index.lanes()), load(*buf, index.clone())));
-    let after = all.iter().map(|((buf, index), r)| store(*buf, index.clone(), load(r.buf, whole(index.lanes()))));
+    let mut all: Vec<Register> = registers.into_values().collect();
+    all.sort_by_key(|register| register.buf);
+    let before = all.iter().flat_map(|register| load_before(program, register));
+    let after = all.iter().map(|register| store_behind(program, register));
     let code = build::block(before.chain(std::iter::once(code)).chain(after));
-    all.iter().rev().fold(code, |body, ((_, index), register)| {
-        let lanes = i64::from(index.lanes());
-        let (buf, count) = (register.buf, build::int(lanes));
-        Stmt::Alloc { buf, count, constant: Some(lanes as u64), body: Box::new(body) }
+    all.iter().rev().fold(code, |body, Register { buf, promoted }| {
+        let lanes = i64::from(promoted.place.index.lanes());
+        Stmt::Alloc { buf: *buf, count: build::int(lanes), constant: Some(lanes as u64), body: Box::new(body) }
     })
+}
+
+/// Gives a register its first value: zero where nothing accesses the place in memory.
+fn load_before(program: &Program, Register { buf, promoted }: &Register) -> Option<Stmt> {
+    let Place { buf: of, index, mask } = &promoted.place;
+    let elem = program.buffers[*of].elem;
+    let set = |value: Expr| Stmt::Store { buf: *buf, index: whole(index.lanes()), value, mask: None };
+    let zero = || set(build::broadcast(build::constant(Scalar::zero(elem)), index.lanes()));
+    match (promoted.is_loaded, truth(&promoted.guards)) {
+        (true, None) => Some(set(build::load(*of, elem, index.clone(), mask.clone()))),
+        (true, Some(guard)) => {
+            Some(build::if_else(guard, set(build::load(*of, elem, index.clone(), mask.clone())), zero()))
+        }
+        (false, None) => None,
+        (false, Some(_)) => Some(zero()),
+    }
+}
+
+/// Stores what a register holds in the end.
+fn store_behind(program: &Program, Register { buf, promoted }: &Register) -> Stmt {
+    let Place { buf: of, index, mask } = promoted.place.clone();
+    let value = build::load(*buf, program.buffers[of].elem, whole(index.lanes()), None);
+    let store = Stmt::Store { buf: of, index, value, mask };
+    match truth(&promoted.guards) {
+        Some(guard) => build::if_else(guard, store, build::nothing()),
+        None => store,
+    }
+}
+
+/// True where all conditions hold; none if there are none.
+fn truth(guards: &[Condition]) -> Option<Expr> {
+    guards.iter().map(Condition::truth).reduce(build::and)
 }
