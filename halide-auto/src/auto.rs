@@ -218,9 +218,11 @@ impl Chooser<'_> {
     fn begun(&self, given: &Schedule) -> Result<(Schedule, Schedule, Plan), AutoError> {
         let plan = |schedule: &Schedule| resolve(self.pipeline, schedule, self.target);
         let begins = placed(given, self.pipeline);
+        // What a search thinks of is placed by it.
+        let first = if self.options.keep.is_empty() { given } else { &begins };
         for whole in [true, false].map(|with_pure| completed(&begins, self.pipeline, with_pure)) {
             if let Ok(plan) = plan(&whole) {
-                return Ok((begins, whole, plan));
+                return Ok((first.clone(), whole, plan));
             }
         }
         Ok((given.clone(), given.clone(), plan(given).map_err(AutoError::Schedule)?))

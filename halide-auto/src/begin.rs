@@ -1,10 +1,12 @@
 //! Beginnings of schedules: what a search does not change.
 //!
-//! A schedule may begin with Funcs that are computed for some of their consumers by themselves, and with inputs of
-//! which a piece is copied to lie together (packing): a search then places the copies as it does all Funcs.
+//! A schedule may begin with Funcs that are computed for some of their consumers by themselves, with inputs of which a
+//! piece is copied to lie together (packing), and with reductions that are done in parts: a search then places the
+//! copies and the parts as it does all Funcs.
 
 use crate::cost::Pricer;
 use crate::dag::{Dag, Source};
+use crate::factored::factored;
 use crate::inline::may_inline;
 use crate::kept::Kept;
 use crate::mixed::mixed;
@@ -19,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn beginnings(candidate: &Candidate, begins: &Schedule, kept: &Kept, pricer: &Pricer<'_>) -> Vec<Schedule> {
     let mut found = copies(pricer.dag, candidate, begins, kept);
     found.extend(packed(candidate, begins, kept, pricer));
+    found.extend(factored(candidate, begins, kept, pricer));
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, begins)| begins).collect()
 }

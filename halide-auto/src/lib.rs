@@ -61,6 +61,7 @@ mod dag;
 mod emit;
 mod error;
 mod estimate;
+mod factored;
 mod ground;
 mod group;
 mod import;

@@ -228,3 +228,6 @@ pub(crate) const MOST_AGAIN: usize = 3;
 /// The least part by which a change is better than its parent, to count as a success. Unit: 1.
 /// Reason: less is noise, also of pairs.
 pub(crate) const LEAST_BETTER: f64 = 0.005;
+/// The parts of a reduction that is done in parts, for each thread. Unit: parts.
+/// Reason: few make threads wait for the last one, and each has all elements of its own.
+pub(crate) const PARTS: i64 = 4;

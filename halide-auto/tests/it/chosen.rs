@@ -5,7 +5,7 @@ use halide_core::buffer::Region;
 use halide_core::expr::{cast_to, clamp, exp};
 use halide_core::ids::IdVec;
 use halide_core::types::{F32, I32, U8, U16};
-use halide_core::{Func, ImageParam, IntoExpr, Param, Pipeline, RDom, Var, boundary, vars};
+use halide_core::{Expr, Func, ImageParam, IntoExpr, Param, Pipeline, RDom, Var, boundary, vars};
 use halide_ir::machine::Machine;
 use halide_ir::target::{Arch, Budget, Target};
 use halide_sched::lower::LowerOptions;
@@ -127,6 +127,33 @@ fn inputs_are_packed_whose_rows_share_sets_of_caches() {
     let text = packed.schedule.to_string();
     assert!(text.contains("b.in(product): compute_at("), "{text}");
     assert!(!plain.schedule.to_string().contains("in(product)"), "{}", plain.schedule);
+}
+
+/// Threads share a sum into few elements by doing parts of it; one thread alone does it at once, and so do others where
+/// every sum is in an order.
+#[test]
+fn sums_into_few_elements_are_done_in_parts() {
+    let input = ImageParam::new("input", U8, 2);
+    let histogram = |next: fn(Expr) -> Expr| {
+        let i = Var::new("i");
+        let r = RDom::named("r", [(0, 4096), (0, 4096)]);
+        let mut counts = Func::new("counts");
+        counts[i] = 0u32.expr();
+        let bin = input[(r.x, r.y)].expr();
+        counts[&bin] = next(counts[&bin].expr());
+        Pipeline::new([&counts]).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let sizes = Estimates::new().output("counts", [256]).input("input", [4096, 4096]);
+    let of = |pipeline: &Pipeline, threads: u32| {
+        chosen(pipeline, &Target { threads, ..TARGET }, &sizes).schedule.to_string()
+    };
+    let (counted, ordered) = (histogram(|n| n + 1u32), histogram(|n| n * 3u32 + 1u32));
+    let text = of(&counted, 4);
+    assert!(text.contains("counts.update(0): split(r.y, r_yo, r_yi, 256) rfactor(r_yo, r_yp)"), "{text}");
+    assert!(text.contains("counts.rfactor(r_yp).update(0): parallel(r_yp)"), "{text}");
+    for text in [of(&counted, 1), of(&ordered, 4)] {
+        assert!(!text.contains("rfactor"), "{text}");
+    }
 }
 
 /// A compiler that makes slow code of a stage is asked again, and what it says of the first schedule counts.

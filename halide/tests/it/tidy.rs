@@ -58,6 +58,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "group",
             "import",
             "legal",
+            "factored",
             "begin",
             "auto",
             "price",
