@@ -14,6 +14,8 @@ mod cases_reductions;
 mod cases_runtime;
 mod cases_values;
 #[cfg(feature = "cpu")]
+mod chosen;
+#[cfg(feature = "cpu")]
 mod classic_counts;
 mod compiler;
 mod corners;
