@@ -211,7 +211,9 @@ impl<'q> Pricer<'q> {
                     parts.caches_ns.push((1.0 - hidden) * moved / rate);
                 }
                 None => {
-                    let rate = self.machine.memory.bandwidth(at_once as u32);
+                    // The last round of tasks may leave some of the threads without work.
+                    let threads = at_once.ceil();
+                    let rate = self.machine.memory.bandwidth(threads as u32) * at_once / threads;
                     parts.memory_ns = moved * self.row_factor(state, of) / rate;
                 }
             }

@@ -58,6 +58,19 @@ fn advise(pipeline: &Pipeline, sizes: &Estimates, target: &Target, text: &str) -
     halide_auto::advise(&question, 100, &mut |_| Ok(None)).unwrap_or_else(|e| panic!("{e}")).steps
 }
 
+/// Memory is as fast for tasks of which the last ones leave a thread without work, but for that time.
+#[test]
+fn tasks_that_threads_cannot_share_evenly_are_a_little_dearer() {
+    let two = Target { threads: 2, ..TARGET };
+    let of = |rows: i64| {
+        let sizes = Estimates::new().output("down", [1 << 16, rows]);
+        let priced = try_price(&blur(), &sizes, &two, "down: parallel(y) vectorize(x, natural)");
+        priced.unwrap_or_else(|e| panic!("{e}")).predicted_ns / rows as f64
+    };
+    let (even, odd) = (of(100), of(101));
+    assert!((1.0..1.02).contains(&(odd / even)), "{even} and {odd} ns a row");
+}
+
 #[test]
 fn equal_loops_have_equal_prices_however_they_are_written() {
     let pairs = [
