@@ -205,22 +205,27 @@ pub(crate) fn shapes(
             }
         }
     }
-    all.extend(scattered(dag, of, shape));
+    all.extend(scattered(dag, of, shape, domain));
     all.extend(written_terms(dag, of, shape));
     all.extend(orders(dag, of, shape).into_iter().map(|order| Shape { order, ..shape.clone() }));
     all.retain(|next| next != shape);
     all
 }
 
-/// A definition that stores where data say, without the vectors that would store each lane elsewhere: their loop is the
-/// outermost one, which threads may share.
-fn scattered(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) -> Option<Shape> {
-    let (along, _) = shape.vector.filter(|_| dag.funcs[of.0].stages[of.1].indexed.contains(&of.0))?;
+/// A definition that stores where data say, without the vectors that would store each lane elsewhere, where their loop is
+/// the only one that threads may share: it is the outermost one.
+fn scattered(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape, domain: &[(i64, i64)]) -> Option<Shape> {
+    let stage = &dag.funcs[of.0].stages[of.1];
+    let (along, _) = shape.vector.filter(|_| stage.indexed.contains(&of.0))?;
+    let mut others = stage.vars.iter().enumerate().filter(|(n, var)| *n != along && var.tells_apart);
+    if others.any(|(n, _)| extent(domain[n]) > 1) {
+        return None;
+    }
     let mut next = Shape { vector: None, ..shape.clone() };
     next.regs[along] = 1;
     next.order.retain(|n| *n != along);
     next.order.push(along);
-    Some(next).filter(|next| keeps_order(&dag.funcs[of.0].stages[of.1], &shape.order, &next.order))
+    Some(next).filter(|next| keeps_order(stage, &shape.order, &next.order))
 }
 
 /// The innermost loop of a reduction with a few terms, written out or not.
