@@ -212,8 +212,8 @@ pub(crate) fn shapes(
     all
 }
 
-/// A definition that stores where data say, without the vectors that would store each lane elsewhere, where their loop is
-/// the only one that threads may share: it is the outermost one.
+/// A definition that stores where data say, without the vectors that would store each lane elsewhere, where their loop
+/// is the only one that threads may share: it is the outermost one.
 fn scattered(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape, domain: &[(i64, i64)]) -> Option<Shape> {
     let stage = &dag.funcs[of.0].stages[of.1];
     let (along, _) = shape.vector.filter(|_| stage.indexed.contains(&of.0))?;
