@@ -64,7 +64,8 @@ fn sums_in_parts_have_the_values_of_plain_loops() {
         let chosen = pipeline.auto_schedule(&target, &Estimates::new().output("counts", [64])).unwrap().schedule;
         let is_in_parts = chosen.to_string().contains("rfactor");
         assert_eq!(is_in_parts, columns * rows > 1000, "{columns} x {rows}:\n{chosen}");
-        let input = Buffer::from_fn(&Region::of_extents([columns, rows]), |at| (at[0] * 31 + at[1] * 57 + at[1] % 7) as u16);
+        let input =
+            Buffer::from_fn(&Region::of_extents([columns, rows]), |at| (at[0] * 31 + at[1] * 57 + at[1] % 7) as u16);
         let input: Buffer<u16> = input.unwrap();
         let of = |schedule: &Schedule| {
             let compiled = pipeline.compile(schedule, &target).unwrap();
