@@ -154,7 +154,7 @@ impl Chooser<'_> {
         let first = State::first(&dag, &roots, &|func| inlined[func], self.target);
         let pricer = Pricer::new(&dag, self.machine, self.target.threads, &roots);
         let (first, kept) = match &plan {
-            Some(plan) => self.with_kept(first, plan, &pricer)?,
+            Some(plan) => self.with_kept(first, given, plan, &pricer)?,
             None => (first, Kept::default()),
         };
         let mut search = Search::new(pricer, self.target);
@@ -217,24 +217,31 @@ impl Chooser<'_> {
     /// are outside of all loops, or substituted where Funcs that are placed would not be where these are.
     fn begun(&self, given: &Schedule) -> Result<(Schedule, Schedule, Plan), AutoError> {
         let plan = |schedule: &Schedule| resolve(self.pipeline, schedule, self.target);
-        let begins = placed(given, self.pipeline);
-        // What a search thinks of is placed by it.
-        let first = if self.options.keep.is_empty() { given } else { &begins };
+        let begins = placed(given, self.pipeline, true);
+        // What a search thinks of, which follows what is kept, is placed by it.
+        let mut first = placed(&self.options.keep, self.pipeline, false);
+        given.directives().iter().skip(self.options.keep.directives().len()).for_each(|d| first.push(d.clone()));
         for whole in [true, false].map(|with_pure| completed(&begins, self.pipeline, with_pure)) {
             if let Ok(plan) = plan(&whole) {
-                return Ok((first.clone(), whole, plan));
+                return Ok((first, whole, plan));
             }
         }
         Ok((given.clone(), given.clone(), plan(given).map_err(AutoError::Schedule)?))
     }
 
     /// A first state with the Funcs that are kept as they are, and these.
-    fn with_kept(&self, first: State, plan: &Plan, pricer: &Pricer<'_>) -> Result<(State, Kept), AutoError> {
+    fn with_kept(
+        &self,
+        first: State,
+        given: &Schedule,
+        plan: &Plan,
+        pricer: &Pricer<'_>,
+    ) -> Result<(State, Kept), AutoError> {
         if self.options.keep.is_empty() {
             return Ok((first, Kept::default()));
         }
         let read = state_of(plan, pricer, &self.complete.params, self.target)?;
-        let kept = Kept::new(&self.options.keep, self.pipeline, plan, read.loops);
+        let kept = Kept::new(&self.options.keep, given, self.pipeline, plan, read.loops);
         let mut state = first;
         kept.funcs().for_each(|func| state.choices[func] = read.state.choices[func].clone());
         let is_placed = |func: FuncId| match state.place(func) {

@@ -1,7 +1,7 @@
 //! Beginnings of schedules in which a reduction is done in parts (`rfactor`), so that threads share it.
 
 use crate::cost::Pricer;
-use crate::dag::{StageNode, StageVar, extent};
+use crate::dag::{StageNode, StageVar, extent, pieces};
 use crate::emit::Fresh;
 use crate::kept::Kept;
 use crate::search::Candidate;
@@ -36,7 +36,7 @@ pub(crate) fn factored(
             let mut fresh = Fresh::new(&used);
             let name = stage.vars[var].name.as_str();
             let [outer, inner, part] = ["o", "i", "p"].map(|suffix| fresh.name(name, suffix));
-            let of_part = (extent(domain[var]) + threads * PARTS - 1) / (threads * PARTS);
+            let of_part = pieces(extent(domain[var]), threads * PARTS);
             let mut begins = begins.clone();
             let update = begins.func(dag.pipeline.funcs[func].name.as_str()).update(n - 1);
             drop(update.split(name, &outer, &inner, of_part).rfactor(outer.as_str(), part.as_str()));

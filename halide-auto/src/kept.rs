@@ -18,15 +18,16 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// The Funcs of a plan that directives place or give loops, and those in whose loops these are; and copies of Funcs
-    /// that no schedule can name.
+    /// The Funcs of a plan that `given` directives place or give loops, and those in whose loops these are; and copies
+    /// of Funcs that no schedule can name. A schedule that `begins` so can name what that makes.
     pub(crate) fn new(
         given: &Schedule,
+        begins: &Schedule,
         pipeline: &Pipeline,
         plan: &Plan,
         loops: BTreeMap<(FuncId, usize), LoopNames>,
     ) -> Kept {
-        let (names, known) = (told(given), known(given, pipeline));
+        let (names, known) = (told(given), known(begins, pipeline));
         let is_told = |id: &FuncId| {
             let name = plan.pipeline.funcs[*id].name.as_str();
             names.contains(name) || !known.contains(name)
@@ -83,9 +84,9 @@ pub(crate) fn is_about_loops(verb: &Verb) -> bool {
 }
 
 /// The names of Funcs that a schedule can say.
-fn known(given: &Schedule, pipeline: &Pipeline) -> BTreeSet<String> {
+fn known(begins: &Schedule, pipeline: &Pipeline) -> BTreeSet<String> {
     let own = pipeline.funcs.iter().map(|func| func.name.clone());
-    let made = given.directives().iter().filter_map(|d| match &d.verb {
+    let made = begins.directives().iter().filter_map(|d| match &d.verb {
         Verb::In { consumers } => Some(wrapper_name(&d.subject.func, consumers)),
         Verb::CloneIn { consumers } => Some(clone_name(&d.subject.func, consumers)),
         Verb::Rfactor { vars, .. } => Some(rfactor_name(&d.subject.func, vars)),
@@ -94,9 +95,9 @@ fn known(given: &Schedule, pipeline: &Pipeline) -> BTreeSet<String> {
     own.chain(made).collect()
 }
 
-/// Directives, with Funcs outside of all loops that these give loops and no place, and parts of reductions that have
-/// none.
-pub(crate) fn placed(given: &Schedule, pipeline: &Pipeline) -> Schedule {
+/// Directives, with Funcs outside of all loops that these give loops and no place; with `with_parts`, parts of
+/// reductions that have none, too.
+pub(crate) fn placed(given: &Schedule, pipeline: &Pipeline, with_parts: bool) -> Schedule {
     let places = given.directives().iter().filter(|d| {
         use Verb::{ComputeAt, ComputeInline, ComputeRoot};
         matches!(d.verb, ComputeRoot | ComputeAt(_) | ComputeInline)
@@ -104,7 +105,7 @@ pub(crate) fn placed(given: &Schedule, pipeline: &Pipeline) -> Schedule {
     let places: BTreeSet<&str> = places.map(|d| d.subject.func.as_str()).collect();
     let mut all = given.clone();
     let parts = given.directives().iter().filter_map(|d| match &d.verb {
-        Verb::Rfactor { vars, .. } => Some(rfactor_name(&d.subject.func, vars)),
+        Verb::Rfactor { vars, .. } if with_parts => Some(rfactor_name(&d.subject.func, vars)),
         _ => None,
     });
     let names: BTreeSet<String> = told(given).into_iter().map(str::to_string).chain(parts).collect();

@@ -176,8 +176,7 @@ fn slants(dag: &Dag<'_>, of: (FuncId, usize), points: &Points, vars: &[usize], d
         let share = all as f64 / ((SLANT_STEPS + 1) * (SLANT_STEPS + 1)) as f64;
         (0.3..0.7).contains(&share) && in_row(0) != in_row(SLANT_STEPS) && in_column(0) != in_column(SLANT_STEPS)
     };
-    let numbers = || 0..vars.len();
-    let pairs = numbers().flat_map(|a| (a + 1..vars.len()).map(move |b| (a, b)));
+    let pairs = (0..vars.len()).flat_map(|a| (a + 1..vars.len()).map(move |b| (a, b)));
     pairs.filter(|(a, b)| is_slanted(vars[*a], vars[*b])).collect()
 }
 

@@ -35,18 +35,17 @@ pub(super) fn block(nest: &Nest, machine: &Machine) -> Option<Block> {
         read().map(|array| of(array) * array.references() as f64).sum()
     };
     let dense = read().filter(|array| array.uses(last)).count() as f64;
-    let lanes = f64::from(machine.vector.bits) / 8.0 / nest.widest() as f64;
+    let lanes = (u64::from(machine.vector.bits) / 8 / nest.widest()).max(1);
     let fits = |rows: f64, vectors: f64| {
         let registers = sums * rows * vectors + dense * vectors + 2.0;
-        registers <= f64::from(machine.vector.registers) && rows * vectors * lanes * bytes <= PROMOTED_BYTES
+        registers <= f64::from(machine.vector.registers) && rows * vectors * lanes as f64 * bytes <= PROMOTED_BYTES
     };
     let all = ROWS.into_iter().flat_map(|rows| ROWS.map(|vectors| (rows, vectors)));
     let possible = all.filter(|(rows, vectors)| (along.is_some() || *rows == 1) && fits(*rows as f64, *vectors as f64));
     // Sums wait for those before them, unless there are enough of them, and for the arithmetic of a term.
     let cost = |(rows, vectors): (u64, u64)| {
-        let lanes = u64::from(machine.vector.bits) / 8 / nest.widest();
         let block = |index: usize| match index {
-            _ if index == last => vectors * lanes.max(1),
+            _ if index == last => vectors * lanes,
             _ if Some(index) == along => rows,
             _ => 1,
         };

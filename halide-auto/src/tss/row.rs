@@ -51,11 +51,10 @@ pub(super) fn row_price(setting: &Setting, sizes: &[u64], straddled: &[Straddled
     let (nest, vector) = (setting.nest, &setting.machine.vector);
     let (n, last) = (nest.loops.last().map_or(1, |l| l.trips), nest.loops.len() - 1);
     let size = sizes.last().copied().unwrap_or(1).max(1);
-    let (tiles, rest, lanes) = (n / size, n % size, u64::from(setting.lanes));
-    let vectors = tiles as f64 * size.div_ceil(lanes) as f64 + rest.div_ceil(lanes) as f64;
+    let lanes = u64::from(setting.lanes);
     let written = written(setting, sizes);
     let per_point = match setting.options.block {
-        None => vectors / n as f64,
+        None => ((n / size) as f64 * size.div_ceil(lanes) as f64 + (n % size).div_ceil(lanes) as f64) / n as f64,
         Some(_) => masked(setting, sizes) / lanes as f64,
     };
     let (mut loads, mut stores) = (0.0, 0.0);

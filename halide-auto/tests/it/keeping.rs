@@ -2,8 +2,8 @@
 
 use crate::chosen::TARGET;
 use halide_auto::{Auto, AutoError, AutoOptions, Estimates};
-use halide_core::types::U16;
-use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_core::types::{U8, U16};
+use halide_core::{Func, ImageParam, IntoExpr, Pipeline, RDom, vars};
 use halide_ir::target::Target;
 use halide_sched::plan::resolve;
 use halide_sched::schedule::Schedule;
@@ -83,5 +83,30 @@ fn given_mistakes_are_those_of_schedules() {
     {
         let Err(AutoError::Schedule(errors)) = keep(text, &ONE) else { panic!("{text} is no mistake") };
         assert!(errors.iter().any(|e| e.to_string().contains(part)), "{errors:?}");
+    }
+}
+
+/// Parts of sums, which a search thinks of, are placed by it also beside what is given, and given parts stay.
+#[test]
+fn parts_of_sums_are_chosen_beside_what_is_given() {
+    let input = ImageParam::new("input", U8, 2);
+    let (x, y, i) = vars!(x, y, i);
+    let r = RDom::named("r", [(0, 4096), (0, 4096)]);
+    let [mut counts, mut out] = ["counts", "out"].map(Func::new);
+    counts[i] = 0u32.expr();
+    counts[input[(r.x, r.y)].expr()] += 1u32;
+    out[(x, y)] = counts[input[(x, y)].expr()] + 1u32;
+    let pipeline = Pipeline::new([&out]).unwrap_or_else(|e| panic!("{e}"));
+    let sizes = Estimates::new().output("out", [4096, 4096]);
+    let parts = "counts.update(0): split(r.x, a, b, 1024) rfactor(a, part)";
+    for (text, made) in [("out: vectorize(x, 4)", "counts.rfactor(r_yp)"), (parts, "counts.rfactor(part)")] {
+        let given: Schedule = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let options = AutoOptions::default().keep(&given);
+        let auto = halide_auto::auto_schedule(&pipeline, &TARGET, &sizes, &options, &mut |_| Ok(None));
+        let Auto { schedule, refused, .. } = auto.unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(refused, Vec::<String>::new(), "{text}\n{schedule}");
+        let told = schedule.to_string();
+        assert!(told.starts_with(text) && told.contains(made), "{told}");
+        assert!(told.matches("compute_root").count() <= 3, "a place is said once:\n{told}");
     }
 }

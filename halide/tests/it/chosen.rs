@@ -58,8 +58,11 @@ fn choices_are_the_same_on_any_number_of_threads() {
 /// Parts of a sum are put together whatever their number is: the last one may have fewer terms.
 #[test]
 fn sums_in_parts_have_the_values_of_plain_loops() {
-    let target = Target { threads: 4, ..Target::host() };
-    for (columns, rows) in [(1, 400_009), (601, 1009), (1024, 640), (300_007, 3), (5, 33), (1, 1)] {
+    let sizes = [(1, 400_009), (601, 1009), (1024, 640), (300_007, 3), (5, 33), (1, 1)];
+    let host = Target::host();
+    let widths = [128, 256, 512].into_iter().filter(|bits| *bits <= host.vector_bits);
+    for (vector_bits, (columns, rows)) in widths.flat_map(|bits| sizes.map(|size| (bits, size))) {
+        let target = Target { threads: 4, vector_bits, ..host };
         let pipeline = counts(columns, rows);
         let chosen = pipeline.auto_schedule(&target, &Estimates::new().output("counts", [64])).unwrap().schedule;
         let is_in_parts = chosen.to_string().contains("rfactor");

@@ -145,3 +145,45 @@ fn conditions_of_outer_loops_protect_loads() {
         }
     }
 }
+
+/// A scalar under a condition that goes to all lanes is 0 where the condition fails, and nothing is read then. Lanes
+/// that a mask leaves out are neither read nor stored, also where elements of two widths are under one mask that stays
+/// in a loop.
+#[test]
+fn masks_that_stay_in_loops_protect_scalars_and_lanes() {
+    const ROWS: usize = 3;
+    let wide = BufId(2);
+    for (ty, lanes) in [U8, I16, I32, F32, F64].into_iter().flat_map(|ty| LANES.map(|lanes| (ty, lanes))) {
+        let mut p = program(&[ty, ty, F64], &[ty, F64]);
+        let (out, wide_out) = (BufId(3), BufId(4));
+        let there = build::lt(build::int(2), extent_of(IN));
+        // Some lanes of none to all.
+        let some = build::lt(dense(build::int(0), lanes), build::broadcast(extent_of(IN), lanes));
+        p.body = serial(&mut p, build::int(ROWS as i64), |i| {
+            let far = build::select(there.clone(), build::int(0), build::int(1 << 44));
+            let scalar =
+                build::load(IN, ty, build::add(far, build::min(i.clone(), build::int(2))), Some(there.clone()));
+            let at = dense(build::mul(i, build::int(lanes.into())), lanes);
+            let load = |buf, ty| build::load(buf, ty, at.clone(), Some(some.clone()));
+            let store = |buf, value| Stmt::Store { buf, index: at.clone(), value, mask: Some(some.clone()) };
+            let sum = build::add(load(BufId(1), ty), build::broadcast(scalar, lanes));
+            build::block([store(out, sum), store(wide_out, load(wide, F64))])
+        });
+        let count = ROWS * usize::from(lanes);
+        let number = |ty, i: usize| halide_core::value::cast(ty, Scalar::from(i as i32 % 50 + 1));
+        let of = |ty, count: usize| (0..count).map(|i| number(ty, i)).collect::<Vec<Scalar>>();
+        for there in [0, 1, 2, 3, 5, usize::from(lanes)] {
+            let inputs = [buffer(ty, &of(ty, there.max(1))), buffer(ty, &of(ty, count)), buffer(F64, &of(F64, count))];
+            let there = there.max(1);
+            let (outs, _) = run_everywhere(&p, &[], &inputs, &[(ty, count), (F64, count)]).unwrap();
+            for (i, got) in outs[0].iter().zip(&outs[1]).enumerate() {
+                let (row, lane) = (i / usize::from(lanes), i % usize::from(lanes));
+                let scalar = if there > 2 { row.min(2) + 1 } else { 0 };
+                let sum = if lane < there { i % 50 + 1 + scalar } else { 0 };
+                let copied = if lane < there { number(F64, i) } else { Scalar::zero(F64) };
+                let expected = halide_core::value::cast(ty, Scalar::from(sum as i32));
+                assert_eq!(got, (&expected, &copied), "{ty:?} {lanes} lanes, {there} there, at {i}");
+            }
+        }
+    }
+}

@@ -100,13 +100,14 @@ fn needed(cx: &mut Trim<'_>, l: &For) -> Option<Interval> {
 
 /// An interval outside of which no condition holds. Each is solved by itself: a block that is written out has one for
 /// each of its vectors, which together are more than one question may be about.
-fn hull(conditions: Vec<Expr>, var: Sym, facts: &Facts) -> Option<Interval> {
+fn hull(mut conditions: Vec<Expr>, var: Sym, facts: &Facts) -> Option<Interval> {
+    let mut seen = Set::default();
+    conditions.retain(|c| seen.insert(c.clone()));
     if conditions.len() > MOST_TRIMMED_CONDITIONS {
         return solve_outer(&conditions.into_iter().reduce(build::or)?, var, facts);
     }
-    let mut seen = Set::default();
     let mut all: Option<Interval> = None;
-    for condition in conditions.into_iter().filter(|c| seen.insert(c.clone())) {
+    for condition in conditions {
         let own = solve_outer(&condition, var, facts)?;
         all = Some(all.map_or(own.clone(), |all| all.union(&own, facts)));
     }

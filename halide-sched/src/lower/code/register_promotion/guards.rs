@@ -1,22 +1,24 @@
 //! Conditions around statements, as a tree: conditions inside of others are below them.
 
+use halide_ir::hash::Map;
 use halide_ir::{Expr, build};
 
 /// A condition, and the arm that is meant.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Condition {
     pub cond: Expr,
     pub holds: bool,
 }
 
 /// The conditions from the outermost to one of them.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct GuardId(usize);
 
 /// All conditions of some code.
 #[derive(Default)]
 pub(super) struct Guards {
     all: Vec<(GuardId, Condition)>,
+    known: Map<(GuardId, Condition), GuardId>,
 }
 
 impl Condition {
@@ -32,12 +34,10 @@ impl Guards {
 
     /// The conditions of `parent` and one more; equal ones have one name.
     pub(super) fn under(&mut self, parent: GuardId, condition: Condition) -> GuardId {
-        let known = self.all.iter().position(|(p, c)| *p == parent && *c == condition);
-        let at = known.unwrap_or_else(|| {
-            self.all.push((parent, condition));
-            self.all.len() - 1
-        });
-        GuardId(at + 1)
+        *self.known.entry((parent, condition)).or_insert_with_key(|key| {
+            self.all.push(key.clone());
+            GuardId(self.all.len())
+        })
     }
     /// The conditions that both have, from the outermost on.
     pub(super) fn common(&self, a: GuardId, b: GuardId) -> GuardId {

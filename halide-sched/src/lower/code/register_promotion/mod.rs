@@ -293,40 +293,63 @@ fn around(program: &Program, registers: Registers, code: Stmt) -> Stmt {
     }
     let mut all: Vec<Register> = registers.into_values().collect();
     all.sort_by_key(|register| register.buf);
-    let before = all.iter().flat_map(|register| load_before(program, register));
-    let after = all.iter().map(|register| store_behind(program, register));
-    let code = build::block(before.chain(std::iter::once(code)).chain(after));
+    let before = together(all.iter().filter_map(|register| load_before(program, register)));
+    let after = together(all.iter().map(|register| store_behind(program, register)));
+    let code = build::block(before.into_iter().chain([code]).chain(after));
     all.iter().rev().fold(code, |body, Register { buf, promoted }| {
         let lanes = i64::from(promoted.place.index.lanes());
         Stmt::Alloc { buf: *buf, count: build::int(lanes), constant: Some(lanes as u64), body: Box::new(body) }
     })
 }
 
+/// A statement for where a guard holds, and one for where it does not; without a guard, the first one alone.
+struct Guarded {
+    guard: Option<Expr>,
+    then: Stmt,
+    otherwise: Stmt,
+}
+
+/// Statements, those in a row that have one guard under one condition.
+fn together(all: impl Iterator<Item = Guarded>) -> Vec<Stmt> {
+    let mut list: Vec<(Option<Expr>, Vec<Stmt>, Vec<Stmt>)> = Vec::new();
+    for Guarded { guard, then, otherwise } in all {
+        match list.last_mut().filter(|last| last.0 == guard) {
+            Some((_, thens, others)) => {
+                thens.push(then);
+                others.push(otherwise);
+            }
+            None => list.push((guard, vec![then], vec![otherwise])),
+        }
+    }
+    let statement = |(guard, then, otherwise): (Option<Expr>, Vec<Stmt>, Vec<Stmt>)| match guard {
+        Some(guard) => build::if_else(guard, build::block(then), build::block(otherwise)),
+        None => build::block(then),
+    };
+    list.into_iter().map(statement).collect()
+}
+
 /// Gives a register its first value: zero where nothing accesses the place in memory.
-fn load_before(program: &Program, Register { buf, promoted }: &Register) -> Option<Stmt> {
+fn load_before(program: &Program, Register { buf, promoted }: &Register) -> Option<Guarded> {
     let Place { buf: of, index, mask } = &promoted.place;
     let elem = program.buffers[*of].elem;
     let set = |value: Expr| Stmt::Store { buf: *buf, index: whole(index.lanes()), value, mask: None };
     let zero = || set(build::broadcast(build::constant(Scalar::zero(elem)), index.lanes()));
-    match (promoted.is_loaded, truth(&promoted.guards)) {
-        (true, None) => Some(set(build::load(*of, elem, index.clone(), mask.clone()))),
-        (true, Some(guard)) => {
-            Some(build::if_else(guard, set(build::load(*of, elem, index.clone(), mask.clone())), zero()))
+    let guard = truth(&promoted.guards);
+    match promoted.is_loaded {
+        true => {
+            let then = set(build::load(*of, elem, index.clone(), mask.clone()));
+            Some(Guarded { guard, then, otherwise: zero() })
         }
-        (false, None) => None,
-        (false, Some(_)) => Some(zero()),
+        false => guard.map(|_| Guarded { guard: None, then: zero(), otherwise: build::nothing() }),
     }
 }
 
 /// Stores what a register holds in the end.
-fn store_behind(program: &Program, Register { buf, promoted }: &Register) -> Stmt {
+fn store_behind(program: &Program, Register { buf, promoted }: &Register) -> Guarded {
     let Place { buf: of, index, mask } = promoted.place.clone();
     let value = build::load(*buf, program.buffers[of].elem, whole(index.lanes()), None);
-    let store = Stmt::Store { buf: of, index, value, mask };
-    match truth(&promoted.guards) {
-        Some(guard) => build::if_else(guard, store, build::nothing()),
-        None => store,
-    }
+    let then = Stmt::Store { buf: of, index, value, mask };
+    Guarded { guard: truth(&promoted.guards), then, otherwise: build::nothing() }
 }
 
 /// True where all conditions hold; none if there are none.
