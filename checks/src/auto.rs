@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome, failure};
 use halide::buffer::Span;
 use halide::prelude::*;
 use halide_auto::{Auto, AutoError, AutoOptions, Estimates, Priceable, auto_schedule};
-use halide_ir::machine::Machine;
+use halide_ir::machine::{GpuSpeed, Machine};
 
 /// Chooses a schedule for the pipeline of a case at its sizes, and checks that schedule at these and other sizes.
 pub fn check(case: &Case) -> Result<Outcome, Failure> {
@@ -58,6 +58,36 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     let small = Case { regions: chosen.regions.iter().map(point).collect(), ..chosen };
     engines::check_lowering(&small)?;
     Ok(outcome)
+}
+
+/// Chooses a schedule with kernels for the pipeline of a case with a GPU, and checks that; the rest is chosen around
+/// some of its own directives, if these make no kernels.
+pub fn check_kernels(case: &Case) -> Result<Outcome, Failure> {
+    let case = case.main_part();
+    let sizes = estimates(&case);
+    // A host so slow that a device pays for the least work, and one that copies pay for now and then.
+    let slow = Machine { ghz: 1e-3, ..Machine::typical(&case.target) };
+    let fast = GpuSpeed { launch_ns: 1.0, copy_ns: 0.0, ..GpuSpeed::DISCRETE };
+    let options = AutoOptions::default().machine(&slow);
+    let options =
+        options.gpu(if case.seed.is_multiple_of(3) { GpuSpeed { launch_ns: 1.0, ..GpuSpeed::SOFTWARE } } else { fast });
+    let choose = || case.pipeline.auto_schedule_with(&case.target, &sizes, &options);
+    let Auto { schedule, refused, .. } = match choose() {
+        Ok(auto) => auto,
+        Err(Error::Lower(_)) => return Ok(Outcome::Refused("lowering".into())),
+        Err(Error::Query(_)) => return Ok(Outcome::Refused("sizes of inputs".into())),
+        Err(error) => return Err(failure("no schedule with kernels", format!("{error}\n{case}"))),
+    };
+    if choose().map(|again| again.schedule != schedule).unwrap_or(true) {
+        return Err(failure("another schedule with kernels", format!("{schedule}\n{case}")));
+    }
+    let has_kernels = schedule.to_string().contains("gpu_");
+    let chosen = Case { schedule, ..case };
+    let outcome = engines::check(&chosen)?;
+    Ok(match outcome {
+        Outcome::Compared if !has_kernels => Outcome::Refused(format!("kernels: {refused:?}")),
+        other => other,
+    })
 }
 
 /// Chooses the rest of a schedule around the directives of a case, and checks that.

@@ -1,6 +1,6 @@
 //! Advice for a schedule that there is: single steps from it that the model predicts to be faster.
 
-use crate::auto::Inspect;
+use crate::chosen::Inspect;
 use crate::dag::Dag;
 use crate::emit;
 use crate::error::AutoError;
@@ -8,6 +8,7 @@ use crate::kept::{Kept, is_about_loops};
 use crate::legal::lowers;
 use crate::moves;
 use crate::price::{Priceable, Priced, with_state};
+use crate::role::Role;
 use crate::search::{Candidate, Search};
 use crate::state::{Place, Shape, State};
 use crate::tuning::{FEW_STEPS, LEAST_PART, MOST_ASKED, MOST_PRICED};
@@ -130,7 +131,7 @@ fn advice(
     step: &Candidate,
 ) -> Option<Advice> {
     let dag = search.pricer.dag;
-    let write = |state: &State| emit::schedule(&search.pricer, state, search.target, &Kept::default());
+    let write = |state: &State| emit::schedule(&search.pricer, state, search.target, &Kept::default(), &|_| Role::Host);
     let (before, mut after) = (write(&own.state), write(&step.state));
     emit::specialize(&mut after, &search.pricer, &step.state, &Kept::default());
     let funcs = touched(dag, own, step);

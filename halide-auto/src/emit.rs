@@ -3,6 +3,7 @@
 use crate::cost::Pricer;
 use crate::dag::{Dag, extent};
 use crate::kept::Kept;
+use crate::role::Role;
 use crate::state::{Place, Shape, State};
 use crate::tuning::MOST_FIXED;
 use halide_core::ids::FuncId;
@@ -19,6 +20,26 @@ struct Names {
     /// By variable: the loop over a tile's points that is split for registers, and the part that is written out.
     inner: Vec<(String, Option<String>)>,
     tiles: Vec<Option<String>>,
+}
+
+impl Names {
+    /// The loops over the points of tiles, innermost first.
+    fn threads(&self, shape: &Shape) -> Vec<String> {
+        shape.order.iter().filter(|n| shape.tile[**n] > 0).map(|n| self.inner[*n].0.clone()).collect()
+    }
+
+    /// The loops, outermost first: in the order of their shape, but for threads of a block, which go over its tiles.
+    fn order(&self, shape: &Shape, role: Role) -> Vec<String> {
+        if role != Role::Block {
+            return self.loops.clone();
+        }
+        let inner = |is_tiled: bool| {
+            let vars = shape.order.iter().rev().filter(move |n| (shape.tile[**n] > 0) == is_tiled);
+            vars.map(|n| self.inner[*n].0.clone())
+        };
+        let tiles = shape.order.iter().rev().filter_map(|n| self.tiles[*n].clone());
+        inner(true).chain(tiles).chain(inner(false)).collect()
+    }
 }
 
 /// The names of a definition's loops, to which new ones are added.
@@ -104,7 +125,13 @@ fn level(
 }
 
 /// The schedule that a state stands for, without those that are kept.
-pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target, kept: &Kept) -> Schedule {
+pub(crate) fn schedule(
+    pricer: &Pricer<'_>,
+    state: &State,
+    target: &Target,
+    kept: &Kept,
+    role: &dyn Fn(FuncId) -> Role,
+) -> Schedule {
     let dag = pricer.dag;
     let mut schedule = Schedule::new();
     for &id in dag.pipeline.order.iter().filter(|id| !kept.has(**id)) {
@@ -135,7 +162,7 @@ pub(crate) fn schedule(pricer: &Pricer<'_>, state: &State, target: &Target, kept
         for (n, shape) in choice.shapes.iter().enumerate() {
             let stage = schedule.func(name);
             let stage = if n == 0 { stage } else { stage.update(n - 1) };
-            loops_of(stage, pricer, state, (id, n), shape, target);
+            loops_of(stage, pricer, state, (id, n), shape, target, role(id));
         }
     }
     schedule
@@ -148,6 +175,7 @@ fn loops_of(
     of: (FuncId, usize),
     shape: &Shape,
     target: &Target,
+    role: Role,
 ) {
     let vars = &pricer.dag.funcs[of.0].stages[of.1].vars;
     let named = names(pricer.dag, of, shape);
@@ -174,13 +202,14 @@ fn loops_of(
     let written_out = |n: &usize| named.inner[*n].1.clone();
     let vector_first = along.into_iter().chain((0..vars.len()).filter(|n| Some(*n) != along));
     let order: Vec<String> =
-        vector_first.filter_map(|n| written_out(&n)).chain(named.loops.iter().rev().cloned()).collect();
+        vector_first.filter_map(|n| written_out(&n)).chain(named.order(shape, role).into_iter().rev()).collect();
     if order != default_order(pricer.dag, of) {
         stage = stage.reorder(order);
     }
     if let Some((var, lanes)) = shape.vector {
         let natural = pricer.dag.pipeline.funcs[of.0].types.iter().map(|ty| target.natural_lanes(*ty)).min();
-        let amount = if natural == Some(lanes) { Amount::Natural } else { Amount::Const(lanes) };
+        let is_natural = role == Role::Host && natural == Some(lanes);
+        let amount = if is_natural { Amount::Natural } else { Amount::Const(lanes) };
         let name = named.inner[var].1.as_ref().unwrap_or(&named.inner[var].0);
         stage = match (&named.inner[var].1, shape.regs[var]) {
             (Some(_), 1) => stage.vectorize_all(name),
@@ -195,8 +224,24 @@ fn loops_of(
     for (n, _) in vars.iter().enumerate().filter(|(n, var)| var.dim.is_none() && shape.regs[*n] > 1) {
         stage = stage.unroll_all(&named.inner[n].0);
     }
-    if state.place(of.0) == Place::Root {
-        share(stage, pricer, state, of, shape, &named);
+    match role {
+        Role::Host if state.place(of.0) == Place::Root => share(stage, pricer, state, of, shape, &named),
+        Role::Kernel => {
+            // Terms that several threads add to one element are added in single steps.
+            let in_steps = (0..vars.len()).any(|n| shape.tile[n] > 0 && vars[n].dim.is_none());
+            kernel(if in_steps { stage.atomic() } else { stage }, shape, &named);
+        }
+        Role::Block => drop(stage.gpu_threads(named.threads(shape))),
+        Role::Host | Role::Thread => {}
+    }
+}
+
+/// Makes loops over tiles blocks, and those over their points threads; without tiles, all is for one thread.
+fn kernel(stage: StageSchedule<'_>, shape: &Shape, named: &Names) {
+    let blocks: Vec<String> = shape.order.iter().filter_map(|n| named.tiles[*n].clone()).collect();
+    match blocks.is_empty() {
+        true => drop(stage.gpu_single_thread()),
+        false => drop(stage.gpu_blocks(blocks).gpu_threads(named.threads(shape))),
     }
 }
 
@@ -276,7 +321,7 @@ mod tests {
             let mut state = inside(&root, [inner, out], 1, 64, false);
             state.choice_mut(out).shapes[0].tile[1] = 64;
             state.choice_mut(first).place = Place::At { host: (inner, 0), depth: 1, slides: true };
-            schedule(pricer, &state, &TARGET, &Kept::default()).to_string()
+            schedule(pricer, &state, &TARGET, &Kept::default(), &|_| Role::Host).to_string()
         });
         assert!(text.contains("first: store_at(out, yo) compute_at(inner, y)"), "{text}");
     }

@@ -61,6 +61,8 @@ pub(crate) struct Question<'q> {
     pub(crate) constants: u32,
     /// True if a loop along vectors can be cut where clamps of coordinates begin, so that most of it has none.
     pub(crate) is_cut: bool,
+    /// True if an operation on a vector is one for each lane.
+    pub(crate) lanes_apart: bool,
 }
 
 /// An element, or a vector of them, that is read.
@@ -101,7 +103,11 @@ fn of_vectors(dag: &Dag<'_>, q: &Question<'_>, vector: &Vector) -> Kernel {
             continue;
         }
         let times: f64 = (0..regs.len()).filter(|var| has(*var)).map(|var| regs[var] as f64).product();
-        let wide = if along.is_some_and(has) { whole(f64::from(*bytes)) } else { 1.0 };
+        let wide = match along.is_some_and(has) {
+            true if q.lanes_apart => lanes as f64,
+            true => whole(f64::from(*bytes)),
+            false => 1.0,
+        };
         let hoisted = if q.innermost.is_none_or(|(var, ..)| has(var)) { 1.0 } else { rest };
         made.arithmetic += weight * times * wide / hoisted;
         made.written += weight * copies * wide;
@@ -163,16 +169,19 @@ fn add_reads(
             break;
         }
         seen += 1;
-        let middle = visited(dag, q, &moved(point, along, lanes / 2), &mut visits);
-        let last = visited(dag, q, &moved(point, along, lanes - 1), &mut visits);
         let all = visited(dag, q, point, &mut visits);
-        for (n, (element, (middle, last))) in all.into_iter().zip(middle.iter().zip(&last)).enumerate() {
+        let others = along.map(|along| {
+            let mut at_lane = |lane: i64| visited(dag, q, &moved(point, Some(along), lane), &mut visits);
+            (at_lane(lanes / 2), at_lane(lanes - 1))
+        });
+        for (n, element) in all.into_iter().enumerate() {
             let flat = |at: &Box| flat(dag, element.source, at);
             let is_data = element.at.iter().any(|span| extent(*span) > 1);
-            let way = match () {
+            let lane = |all: &[Element]| all.get(n).map_or(0, |of_lane| flat(&of_lane.at));
+            let way = match &others {
                 _ if is_data || is_clamped.get(n) == Some(&true) => Lanes::Scattered,
-                _ if along.is_none() => Lanes::Same,
-                _ => Lanes::of([flat(&element.at), flat(&middle.at), flat(&last.at)], lanes),
+                None => Lanes::Same,
+                Some((middle, last)) => Lanes::of([flat(&element.at), lane(middle), lane(last)], lanes),
             };
             let hoisted = is_hoisted.get(n).copied().unwrap_or(false) && way != Lanes::Scattered;
             // Elements that data decide about are not the same because their ranges are.

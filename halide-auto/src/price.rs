@@ -1,6 +1,6 @@
 //! The predicted time of any schedule.
 
-use crate::auto::Inspect;
+use crate::chosen::Inspect;
 use crate::cost::Pricer;
 use crate::error::AutoError;
 use crate::estimate::Estimates;

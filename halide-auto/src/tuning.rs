@@ -1,5 +1,7 @@
 //! The tuning constants of the crate: each with its unit and its reason, and the measurement where there was one.
 
+use halide_ir::machine::Vector;
+
 // tss/price: measured before this code was written, by a fit to eleven tiles of products of f64 matrices of 1599 and
 // 3199 rows, padded and not, on a processor with vectors of 512 bits. The fit had 6.4 % rms. It was not repeated with
 // the price as it is here; `tests/it/price.rs` holds that against ratios from these measurements.
@@ -231,3 +233,38 @@ pub(crate) const LEAST_BETTER: f64 = 0.005;
 /// The parts of a reduction that is done in parts, for each thread. Unit: parts.
 /// Reason: few make threads wait for the last one, and each has all elements of its own.
 pub(crate) const PARTS: i64 = 4;
+
+// kernels
+
+/// A thread of a GPU as a core: one lane of 32 bits. Registers are those that a thread may have while enough others are
+/// at work. Reason: units load a fourth of what they compute in a cycle.
+pub(crate) const THREAD: Vector = Vector { bits: 32, registers: 96, loads: 0.25, stores: 0.25, issue: 1.0, fmas: 0.5 };
+/// The threads that step together. Unit: threads.
+/// Reason: 32 of NVIDIA's and of AMD's since 2019; devices with fewer lose little.
+pub(crate) const SUBGROUP: f64 = 32.0;
+/// The bytes that a thread stores at once. Unit: bytes.
+pub(crate) const WORD: i64 = 4;
+/// The time of storing a part of a word, whose other parts other threads may store. Unit: cycles.
+/// Reason: two atomic steps of one place that several threads take.
+pub(crate) const PIECE_OF_WORD: f64 = 32.0;
+/// The time of adding to an element in a single step, while other threads add to it, too. Unit: cycles.
+/// Reason: as that of a part of a word.
+pub(crate) const STEP: f64 = 32.0;
+/// The instructions of a kernel beyond which it holds fewer threads at once, and drivers compile it for long. Unit:
+/// instructions. Reason: about as many as loops of the host may have; not measured.
+pub(crate) const MOST_OF_SHADER: f64 = 1000.0;
+/// The threads of a block at first, innermost dimension first. Unit: threads.
+pub(crate) const FIRST_THREADS: [i64; 2] = [32, 8];
+/// The elements of a dimension that each thread goes over whole, where blocks have other dimensions. Unit: elements.
+pub(crate) const FEW_CHANNELS: i64 = 4;
+/// The points of a thread along a variable. Unit: points.
+pub(crate) const POINTS_OF_THREAD: [i64; 5] = [1, 2, 4, 6, 8];
+/// The most points of a thread.
+/// Reason: what they hold shall fit registers, and shaders take long to compile.
+pub(crate) const MOST_OF_THREAD: i64 = 32;
+/// The places of a Func of which the best numbers are looked for. Unit: places.
+/// Reason: all others are far behind these with the numbers as they are.
+pub(crate) const PLACES: usize = 2;
+/// The time of a kernel that devices cannot run. Unit: nanoseconds.
+/// Reason: eleven days; several of these still add up.
+pub(crate) const NEVER_NS: f64 = 1e15;

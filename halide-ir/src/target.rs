@@ -73,12 +73,22 @@ pub struct Gpu {
     /// The number of lanes of a subgroup, a power of two, if all of its subgroups have as many and their lanes can hand
     /// values to each other, which `gpu_lanes` needs.
     pub subgroup: Option<u32>,
+    /// True if kernels can compute with 64-bit integers.
+    pub int64: bool,
+    /// True if kernels can compute with 64-bit floats; the bits of these pass through 64-bit integers.
+    pub float64: bool,
 }
 
 impl Gpu {
     /// The limits that every device that implements WebGPU has at least.
-    pub const LEAST: Gpu =
-        Gpu { most_threads: [256, 256, 64], most_threads_in_all: 256, shared_bytes: 16 << 10, subgroup: None };
+    pub const LEAST: Gpu = Gpu {
+        most_threads: [256, 256, 64],
+        most_threads_in_all: 256,
+        shared_bytes: 16 << 10,
+        subgroup: None,
+        int64: false,
+        float64: false,
+    };
 }
 
 /// An instruction set family.

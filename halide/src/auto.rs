@@ -8,6 +8,8 @@ pub use halide_auto::{
     Priced, Tileable, Tiling,
 };
 use halide_auto::{CodeFacts, Priceable, auto_schedule};
+#[cfg(feature = "cpu")]
+use halide_ir::Program;
 use halide_ir::machine::Machine;
 use halide_ir::target::Target;
 #[cfg(feature = "cpu")]
@@ -38,6 +40,23 @@ impl Pipeline {
     /// let compiled = pipeline.compile(&auto.schedule, &Target::host())?;
     /// # let image = Buffer::<u16>::new([18, 10])?;
     /// let out: Buffer<u16> = compiled.inputs().image(&input, &image).realize([16, 8])?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// For a target with a GPU, kernels are chosen for what that is faster at. Its limits are those of the device; its
+    /// speed is that of a typical card, unless [`AutoOptions::gpu`] says otherwise.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// use halide::target::Gpu;
+    /// let input = ImageParam::new("input", F32, 2);
+    /// let (x, y) = vars!(x, y);
+    /// let mut scaled = Func::new("scaled");
+    /// scaled[(x, y)] = input[(x, y)] * 2f32;
+    /// let pipeline = Pipeline::new([&scaled])?;
+    /// let target = Target { gpu: Some(Gpu::LEAST), ..Target::host() };
+    /// let auto = pipeline.auto_schedule(&target, &Estimates::new().output("scaled", [4096, 4096]))?;
+    /// assert!(auto.has_kernels());
     /// # Ok::<(), Error>(())
     /// ```
     ///
@@ -227,7 +246,31 @@ fn code_facts(plan: &Plan) -> Result<Option<CodeFacts>, AutoError> {
     let lowered = lower(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
     let code = halide_cpu::compile(&lowered.program, &halide_cpu::CpuOptions::for_target(&plan.target));
     let code = code.map_err(|error| AutoError::Code { reason: error.to_string() })?;
+    shaders(&lowered.program, &plan.target)?;
     Ok(Some(CodeFacts { refused: code.refusals().iter().map(|(name, _)| name.clone()).collect() }))
+}
+
+/// Makes the shaders of a program's kernels for what the target's GPU computes in.
+///
+/// # Errors
+/// A kernel that devices cannot run.
+#[cfg(all(feature = "cpu", feature = "gpu"))]
+fn shaders(program: &Program, target: &Target) -> Result<(), AutoError> {
+    use halide_gpu::codegen::{Features, Options, compile};
+    let features = target.gpu.map_or(Features::default(), |gpu| Features {
+        int64: gpu.int64,
+        float64: gpu.float64,
+        subgroup: gpu.subgroup,
+    });
+    let options = Options { features, ..Options::default() };
+    let mut all = program.kernels.ids().map(|id| compile(program, id, &options));
+    all.try_for_each(|code| code.map(drop).map_err(|error| AutoError::Code { reason: error.to_string() }))
+}
+
+/// Shaders that nobody makes.
+#[cfg(all(feature = "cpu", not(feature = "gpu")))]
+fn shaders(_: &Program, _: &Target) -> Result<(), AutoError> {
+    Ok(())
 }
 
 /// Facts that nobody tells.

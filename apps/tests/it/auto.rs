@@ -35,6 +35,26 @@ fn a_chosen_schedule_is_printed_or_written_and_runs() {
     assert_eq!(checked["checked"], 0);
 }
 
+/// Kernels are chosen for devices that are not here, and run where there is one (`gpu.rs`).
+#[test]
+fn kernels_are_chosen_without_a_device() {
+    let place = Workplace::new();
+    for (app, part) in [("blur", "vectorize("), ("hist", "hist.update(0): "), ("matmul", "product.update(0): ")] {
+        let text = place.succeed(&format!("auto {app} --gpu discrete --size 1600x1200")).stdout;
+        assert!(text.contains("gpu_blocks(") && text.contains("gpu_threads(") && text.contains(part), "{text}");
+        Schedule::parse(&text, "printed").unwrap_or_else(|e| panic!("{e}"));
+    }
+    let text = place.succeed("auto blur --gpu software --size 64x48").stdout;
+    assert!(!text.contains("gpu_"), "the host is faster: {text}");
+    let ran = place.run("auto blur --gpu huge");
+    assert!(
+        ran.status == 2 && ran.stderr.contains("[possible values: discrete, integrated, software]"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(place.run("auto blur --gpu discrete --price root").status, 2);
+}
+
 #[test]
 fn the_price_of_what_is_chosen_is_what_was_predicted() {
     let place = Workplace::new();

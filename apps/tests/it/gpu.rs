@@ -49,6 +49,29 @@ fn apps_without_kernels_say_that_the_host_runs_them() {
     );
 }
 
+/// Kernels for a card run on any device; a device that the host is faster than gets none, which is said.
+#[test]
+fn kernels_that_are_chosen_have_the_same_pixels() {
+    if !has_device() {
+        return;
+    }
+    let place = Workplace::new();
+    for app in ["blur", "unsharp", "hist", "harris"] {
+        place.succeed(&format!("auto {app} --gpu discrete --size 800x600 -o {app}.sched"));
+        let ran = place.succeed(&format!("run {app} --schedule {app}.sched --backend gpu --size 45x38 --check --json"));
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!((&json["checked"], &json["backend"]), (&0.into(), &"gpu".into()), "{app}: {json}");
+    }
+    let ran = place.succeed("run blur --schedule auto --backend gpu --size 40x30 --check");
+    let has_kernels = place.succeed("run blur --schedule auto --backend gpu --size 40x30 --print schedule");
+    assert_eq!(
+        ran.stderr.contains("note: the host alone is predicted to be faster than this device"),
+        !has_kernels.stdout.contains("gpu_blocks"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn kernels_are_printed_and_timed() {
     if !has_device() {

@@ -27,6 +27,7 @@
 mod arithmetic;
 mod bits;
 mod division;
+mod float_range;
 mod floats;
 mod halves;
 mod interval;
@@ -39,6 +40,7 @@ mod truth;
 pub use arithmetic::Arithmetic;
 pub use bits::BitCounts;
 pub use division::{Divide, DivideByConstant, Division, Reciprocal};
+pub use float_range::FloatRange;
 pub use floats::{FloatLanes, NanRule};
 pub use halves::HalfFloats;
 pub use interval::Interval;

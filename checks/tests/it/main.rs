@@ -117,6 +117,13 @@ fn schedules_that_are_chosen() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
+/// A schedule with kernels is chosen for every pipeline that a GPU can compute, and changes no value.
+#[test]
+fn schedules_with_kernels_that_are_chosen() {
+    let failed = failures(30, 30, |_| "auto kernels", |number| auto::check_kernels(&Case::random_gpu(number)));
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
 /// Points, elements and allocations of loop nests at given sizes are those that runs count; where few iterations stand
 /// for all, they are near in nearly all cases.
 #[test]

@@ -33,6 +33,8 @@ pub(crate) struct Cost {
     pub(crate) moved: Vec<f64>,
     /// Instructions that are written out one after the other, without a loop around them.
     pub(crate) written: f64,
+    /// Instructions of all that it is made of.
+    pub(crate) code: f64,
     /// Points of each Func that are computed.
     pub(crate) points: BTreeMap<FuncId, f64>,
 }
@@ -40,6 +42,7 @@ pub(crate) struct Cost {
 impl Cost {
     fn add(&mut self, other: &Cost, times: f64) {
         self.cycles += other.cycles * times;
+        self.code += other.code;
         self.moved.resize(self.moved.len().max(other.moved.len()), 0.0);
         self.moved.iter_mut().zip(&other.moved).for_each(|(own, moved)| *own += moved * times);
         other.points.iter().for_each(|(func, points)| *self.points.entry(*func).or_default() += points * times);
@@ -85,6 +88,10 @@ pub(crate) struct Pricer<'q> {
     pub(crate) dag: &'q Dag<'q>,
     pub(crate) machine: &'q Machine,
     threads: u32,
+    /// True if an operation on a vector is one for each lane, and only memory has whole words.
+    lanes_apart: bool,
+    /// The factors by which the instructions of definitions take longer.
+    pub(crate) waits: BTreeMap<(FuncId, usize), f64>,
     /// The regions of Funcs outside of all loops.
     pub(crate) roots: &'q BTreeMap<FuncId, Box>,
     /// The Funcs that are computed in loops of the group that is priced: depths and Funcs, by definition.
@@ -119,6 +126,8 @@ impl<'q> Pricer<'q> {
             dag,
             machine,
             threads: threads.max(1),
+            lanes_apart: false,
+            waits: BTreeMap::new(),
             roots,
             inlined: Vec::new(),
             memo: Memo::default(),
@@ -136,6 +145,11 @@ impl<'q> Pricer<'q> {
     /// Prices of the same that remember nothing, and take rows of an input not to share sets of caches.
     pub(crate) fn afresh(&self, apart: Option<ImageId>) -> Pricer<'q> {
         Pricer { apart, ..Pricer::new(self.dag, self.machine, self.threads, self.roots) }
+    }
+
+    /// Prices of machines whose vectors are words in memory only.
+    pub(crate) fn of_lanes_apart(self) -> Pricer<'q> {
+        Pricer { lanes_apart: true, ..self }
     }
 
     pub(crate) fn threads(&self) -> u32 {

@@ -58,7 +58,8 @@ impl Pricer<'_> {
                 let Some(shape) = state.shape(of) else { continue };
                 let domain = dag.domain(of, &region);
                 let loops = shape.loops(&domain);
-                let member = self.level(state, of, &loops, 0, &domain).0;
+                let mut member = self.level(state, of, &loops, 0, &domain).0;
+                member.cycles *= self.waits.get(&of).copied().unwrap_or(1.0);
                 cost.add(&member, times);
                 written += member.written;
             }
@@ -220,7 +221,10 @@ impl Pricer<'_> {
         let constants = constants(self.dag, state, of, loops, shape);
         let innermost_key = innermost.map(|(v, step, trip)| (v, step, trip as i64));
         let is_cut = self.is_cut(state, of, loops, shape);
-        let key = (of.0, of.1, shape.clone(), innermost_key, resident, constants, is_cut);
+        let mut asked = shape.clone();
+        // Threads along tiles make no other instructions.
+        asked.tile.iter_mut().filter(|_| self.lanes_apart).for_each(|tile| *tile = 0);
+        let key = (of.0, of.1, asked, innermost_key, resident, constants, is_cut);
         let made = match self.memo.kernels.get(&key) {
             Some(known) => *known,
             None => {
@@ -236,6 +240,7 @@ impl Pricer<'_> {
                     work: &work,
                     constants,
                     is_cut,
+                    lanes_apart: self.lanes_apart,
                 };
                 let made = kernel(self.dag, &question, &self.machine.vector);
                 self.memo.kernels.insert(key, made);
@@ -251,6 +256,7 @@ impl Pricer<'_> {
             cycles: slower * made.cycles(&self.machine.vector),
             moved: moved.collect(),
             written: made.written,
+            code: made.written,
             points: BTreeMap::from([(of.0, computed)]),
         }
     }

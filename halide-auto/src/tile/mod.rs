@@ -11,7 +11,7 @@ mod block;
 mod directives;
 mod spelled;
 
-use crate::auto::CodeFacts;
+use crate::chosen::CodeFacts;
 use crate::error::AutoError;
 use crate::legal::lowers;
 use crate::price::{Priceable, with_state};

@@ -3,6 +3,7 @@
 mod chosen;
 mod corners;
 mod keeping;
+mod kernels;
 mod num_vec;
 mod patterns;
 mod price;

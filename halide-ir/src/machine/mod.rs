@@ -10,10 +10,13 @@
 mod caches;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
+mod gpu;
 mod host;
 #[cfg(any(target_os = "linux", test))]
 mod sysfs;
 mod typical;
+
+pub use gpu::GpuSpeed;
 
 /// The speeds and sizes of a machine.
 #[derive(Clone, Debug, PartialEq)]

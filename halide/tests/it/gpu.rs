@@ -334,3 +334,41 @@ fn loops_that_the_driver_would_stop() {
         }
     }
 }
+
+/// Schedules with kernels that are chosen for a device: filters, a histogram, sums of tiles and a recurrence.
+#[test]
+fn kernels_that_are_chosen() {
+    let Some(gpu) = gpu() else { return };
+    let input = ImageParam::new("input", U8, 2);
+    let (x, y, i) = vars!(x, y, i);
+    let edges = halide::boundary::repeat_edge(&input);
+    let at = |dx: i32, dy: i32| cast::<u16>(edges[(x + dx, y + dy)].expr());
+    let mut across = Func::new("across");
+    across[(x, y)] = (at(-1, 0) + at(0, 0) + at(1, 0)) / 3;
+    let mut filter = Func::new("filter");
+    filter[(x, y)] = cast::<u8>((across[(x, y - 1)] + across[(x, y)] + across[(x, y + 1)]) / 3);
+    let r = RDom::named("r", [(0, 64), (0, 48)]);
+    let (mut counts, mut equalized) = (Func::new("counts"), Func::new("equalized"));
+    counts[i] = 0u32.expr();
+    counts[input[(r.x, r.y)].expr()] += 1u32;
+    equalized[(x, y)] = counts[input[(x, y)].expr()] + 1u32;
+    let (mut tiles, mut means) = (Func::new("tiles"), Func::new("means"));
+    let t = RDom::named("t", [(0, 4), (0, 4)]);
+    tiles[(x, y)] = 0u32.expr();
+    tiles[(x, y)] += cast::<u32>(input[(x * 4 + t.x, y * 4 + t.y)].expr());
+    means[(x, y)] = tiles[(x, y)] / 16u32;
+    let s = RDom::named("s", [(1, 47)]);
+    let mut sums = Func::new("sums");
+    sums[(x, y)] = cast::<u32>(input[(x, y)].expr());
+    sums[(x, s.x)] = sums[(x, s.x)] + sums[(x, s.x - 1)];
+    let image = noise(U8, &Region::of_extents([64, 48]), 11);
+    for (func, extents) in [(&filter, [61, 43]), (&equalized, [64, 48]), (&means, [15, 11]), (&sums, [64, 48])] {
+        let pipeline = Pipeline::new([func]).unwrap_or_else(|e| panic!("{e}"));
+        let target = Target { gpu: Some(gpu.limits()), ..Target::host() };
+        let side = if func.name() == "means" { 8192 } else { 2048 };
+        let sizes = Estimates::new().output(func.name(), [2048, 2048]).input("input", [side, side]);
+        let auto = pipeline.auto_schedule(&target, &sizes).unwrap_or_else(|e| panic!("{e}"));
+        assert!(auto.has_kernels() && auto.refused.is_empty(), "{}\n{:?}", auto.schedule, auto.refused);
+        agree(&pipeline, &[&auto.schedule.to_string()], &[("input", image.clone())], &[Region::of_extents(extents)]);
+    }
+}

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use halide::Tier;
 use halide::features::CpuFeatures;
+use halide::machine::GpuSpeed;
 use halide::schedule::FloatMode;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -143,6 +144,9 @@ pub(crate) struct AutoArgs {
     /// The machine for which times are predicted, a file that `halide machine -o` wrote; a typical one by default
     #[arg(long, value_name = "FILE")]
     pub(crate) machine: Option<PathBuf>,
+    /// Choose kernels for a GPU of this kind, too, which need not be here: with the limits that every device keeps
+    #[arg(long, value_enum, conflicts_with_all = ["price", "advise"])]
+    pub(crate) gpu: Option<GpuKind>,
     /// The floats that a chosen schedule may make of those that are written; none by default
     #[arg(long, value_enum)]
     pub(crate) allow: Option<Allow>,
@@ -241,6 +245,27 @@ pub(crate) enum Backend {
     Interp,
     /// The lowered loops, evaluated with every access checked: slow, finds the pass that went wrong
     Eval,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GpuKind {
+    /// A card with memory of its own
+    Discrete,
+    /// A GPU that shares memory with the host
+    Integrated,
+    /// The host's own cores, as llvmpipe uses them
+    Software,
+}
+
+impl GpuKind {
+    /// The speed that is typical of the kind.
+    pub(crate) fn speed(self) -> GpuSpeed {
+        match self {
+            GpuKind::Discrete => GpuSpeed::DISCRETE,
+            GpuKind::Integrated => GpuSpeed::INTEGRATED,
+            GpuKind::Software => GpuSpeed::SOFTWARE,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

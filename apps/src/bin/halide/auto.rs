@@ -9,6 +9,7 @@ use halide::auto::{Advice, Advised, Auto, Group, Parts, Priced};
 use halide::machine::Machine;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
+use halide::target::Gpu;
 use halide_apps::app::App;
 use halide_apps::files;
 use halide_apps::job::Job;
@@ -55,8 +56,13 @@ impl Asked<'_> {
     fn choose(&self) -> Result<(), Failure> {
         let keep = self.args.keep.as_deref().map(|name| common::find_schedule(self.app, name)).transpose()?;
         let options = AutoOptions::default().floats(self.args.allow.map_or(FloatMode::Strict, Allow::floats));
-        let options = options.keep(&keep.unwrap_or_default()).machine(&self.machine);
-        let chosen = self.job.auto_schedule(&self.target(), &options)?;
+        let mut options = options.keep(&keep.unwrap_or_default()).machine(&self.machine);
+        let mut target = self.target();
+        if let Some(kind) = self.args.gpu {
+            target.gpu = Some(Gpu::LEAST);
+            options = options.gpu(kind.speed());
+        }
+        let chosen = self.job.auto_schedule(&target, &options)?;
         let [ms, at_root] = [chosen.predicted_ns, chosen.breadth_first_ns].map(|ns| ns / 1e6);
         let times = format!("predicted {ms:.3} ms, and {at_root:.3} ms with every Func at the root");
         let text = self.file("Chosen", &chosen.schedule, &times, &chosen.groups)?;

@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use halide::gpu::{Choice, list_devices};
+use halide::machine::GpuSpeed;
 use halide::prelude::*;
 use halide_apps::job::Job;
 use std::time::Duration;
@@ -17,6 +18,11 @@ pub(crate) fn open(device: Option<&str>) -> Result<Gpu, Failure> {
 /// Compiles the job's pipeline for a device.
 pub(crate) fn compile(gpu: &Gpu, job: &Job, schedule: &Schedule, target: &Target) -> Result<Compiled, Failure> {
     Ok(Compiler::new(&job.pipeline).gpu(gpu).schedule(schedule).target(target).compile()?)
+}
+
+/// The limits of a device, and the speed that is typical of its kind.
+pub(crate) fn limits(gpu: &Gpu) -> (halide::target::Gpu, GpuSpeed) {
+    (gpu.limits(), gpu.speed())
 }
 
 /// Describes a device.

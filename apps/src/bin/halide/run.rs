@@ -36,11 +36,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let named = (schedule_name != AUTO).then(|| common::find_schedule(app, schedule_name)).transpose()?;
     let output = output.as_deref().map(Output::new).transpose()?;
     let job = common::job(app, &args.common, input.as_deref(), named.as_ref())?;
+    let runner = Runner::new(args.backend, args.device.as_deref())?;
     let schedule = match named {
         Some(schedule) => schedule,
-        None => chosen(&job, args)?,
+        None => chosen(&job, &runner, args)?,
     };
-    let runner = Runner::new(args.backend, args.device.as_deref())?;
     let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
     if describes(args) {
         let text = report::describe(&job, &compiled, &schedule, args)?;
@@ -101,17 +101,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// A schedule that is chosen for the sizes of a job.
-fn chosen(job: &Job, args: &RunArgs) -> Result<Schedule, Failure> {
-    let options = AutoOptions::default().floats(args.allow.map_or(FloatMode::Strict, Allow::floats));
-    let chosen = job.auto_schedule(&common::target(&args.common), &options)?;
+fn chosen(job: &Job, runner: &Runner, args: &RunArgs) -> Result<Schedule, Failure> {
+    let mut options = AutoOptions::default().floats(args.allow.map_or(FloatMode::Strict, Allow::floats));
+    let mut target = common::target(&args.common);
+    if let Runner::Gpu(gpu) = runner {
+        let (limits, speed) = gpu::limits(gpu);
+        target.gpu = Some(limits);
+        options = options.gpu(speed);
+    }
+    let chosen = job.auto_schedule(&target, &options)?;
     let [ns, at_root] = [chosen.predicted_ns, chosen.breadth_first_ns].map(|ns| ns / 1e6);
     let priced = chosen.priced;
     if args.explain {
         auto::explained(&chosen.groups).iter().for_each(|line| eprintln!("note: {line}"));
     }
     eprintln!("note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {priced} schedules priced");
-    if args.backend == Backend::Gpu {
-        eprintln!("note: a schedule that is chosen has no kernels, so it runs on the host");
+    if args.backend == Backend::Gpu && !chosen.has_kernels() {
+        eprintln!("note: the host alone is predicted to be faster than this device, so there are no kernels");
     }
     chosen.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
     Ok(chosen.schedule)

@@ -1,6 +1,7 @@
 //! The command line without the feature `gpu`: whatever needs a GPU says how to get it.
 
 use crate::Failure;
+use halide::machine::GpuSpeed;
 use halide::prelude::*;
 use halide_apps::job::Job;
 
@@ -14,6 +15,10 @@ pub(crate) fn open(_device: Option<&str>) -> Result<Gpu, Failure> {
 }
 
 pub(crate) fn compile(gpu: &Gpu, _job: &Job, _schedule: &Schedule, _target: &Target) -> Result<Compiled, Failure> {
+    match *gpu {}
+}
+
+pub(crate) fn limits(gpu: &Gpu) -> (halide::target::Gpu, GpuSpeed) {
     match *gpu {}
 }
 

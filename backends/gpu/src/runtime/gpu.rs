@@ -9,6 +9,7 @@ use crate::codegen::Features;
 use crate::error::GpuError;
 use crate::tuning::LOST_POLLS;
 use halide_ir::device::DeviceFault;
+use halide_ir::machine::GpuSpeed;
 use halide_ir::target;
 use std::fmt;
 use std::sync::Arc;
@@ -91,6 +92,16 @@ impl Gpu {
             most_threads_in_all: l.max_compute_invocations_per_workgroup,
             shared_bytes: l.max_compute_workgroup_storage_size,
             subgroup: self.0.features.subgroup,
+            int64: self.0.features.int64,
+            float64: self.0.features.float64,
+        }
+    }
+    /// Returns the speed that is typical of devices of its kind: drivers do not tell it.
+    pub fn speed(&self) -> GpuSpeed {
+        match self.0.info.kind {
+            DeviceKind::Discrete | DeviceKind::Virtual => GpuSpeed::DISCRETE,
+            DeviceKind::Integrated | DeviceKind::Unknown => GpuSpeed::INTEGRATED,
+            DeviceKind::Software => GpuSpeed::SOFTWARE,
         }
     }
     /// The types that its kernels may compute in beyond those that all devices have.

@@ -120,3 +120,27 @@ fn data_as_coordinates() {
         build::constant(Scalar::from(1u32))
     )));
 }
+
+/// Data of floats that is clamped, scaled and truncated is a coordinate of few values; without a clamp it is any.
+#[test]
+fn coordinates_that_floats_make() {
+    let float = |value: f32| build::constant(Scalar::from(value));
+    let index = |value: Expr| build::to_index(build::cast_data(I32, value));
+    let clamped = |value: Expr| build::min(build::max(value, float(0.0)), float(1.0));
+    let loaded = |t: Expr| build::load(BufId(0), F32, t, None);
+    let strided = |value: Expr, n: Expr| build::mul(index(value), n);
+    let bounded =
+        copying(F32, |_, t, n| strided(build::add(build::mul(clamped(loaded(t)), float(10.0)), float(0.5)), n));
+    assert!(asked(&bounded, MOST / 10 - 1, 0, 1));
+    assert!(!asked(&bounded, MOST / 10 + 1, 0, 1));
+    let open = copying(F32, |_, t, n| strided(build::mul(loaded(t), float(10.0)), n));
+    assert!(asked(&open, 1, 0, 1));
+    assert!(!asked(&open, 2, 0, 1));
+    // A quotient by what may be zero is anything, and so is a sum of what may be infinite.
+    let quotient = copying(F32, |_, t, n| strided(build::div(float(1.0), clamped(loaded(t))), n));
+    assert!(!asked(&quotient, 2, 0, 1));
+    let floored = |value: Expr| build::unary(halide_core::ops::UnOp::Floor, value);
+    let rounded =
+        copying(F32, |_, t, n| strided(floored(build::unary(halide_core::ops::UnOp::Neg, clamped(loaded(t)))), n));
+    assert!(asked(&rounded, MOST / 2, 0, 1));
+}

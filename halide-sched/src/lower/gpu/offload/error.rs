@@ -138,6 +138,36 @@ impl fmt::Display for KernelProblem {
 }
 
 impl KernelProblem {
+    /// The Func whose storage or value is at fault, if it is that of one.
+    pub fn func(&self) -> Option<&str> {
+        match self {
+            KernelProblem::ValueBetweenThreads { func }
+            | KernelProblem::NoConstantSize { func, .. }
+            | KernelProblem::GlobalSize { func }
+            | KernelProblem::NotPrivate { func }
+            | KernelProblem::NotOfLanes { func }
+            | KernelProblem::LanesOfRows { func }
+            | KernelProblem::TooMuchForLanes { func, .. }
+            | KernelProblem::LanesApart { func }
+            | KernelProblem::Kept { func } => Some(func),
+            // The one that takes the most.
+            KernelProblem::SharedMemory { funcs, .. } => {
+                funcs.iter().max_by_key(|(_, bytes)| *bytes).map(|(func, _)| func.as_str())
+            }
+            KernelProblem::ThreadExtent { .. }
+            | KernelProblem::BlockExtent { .. }
+            | KernelProblem::BlocksInside { .. }
+            | KernelProblem::TooManyThreads { .. }
+            | KernelProblem::TooManyThreadLoops { .. }
+            | KernelProblem::LoopBetweenThreads { .. }
+            | KernelProblem::DifferentLanes { .. }
+            | KernelProblem::MoreThreadsThanLanes { .. }
+            | KernelProblem::LanesNotInnermost { .. }
+            | KernelProblem::Prints
+            | KernelProblem::Check { .. } => None,
+        }
+    }
+
     fn texts(&self) -> (String, String) {
         match self {
             KernelProblem::ThreadExtent { var } => (

@@ -6,8 +6,10 @@
 //! themselves. Values of data that become coordinates are followed as far as their operators bound them. The answer may
 //! be no without need, never yes without right.
 
+mod floats;
+
 use crate::tuning::RANGE_LOOKS;
-use halide_backend::Interval;
+use halide_backend::{FloatRange, Interval};
 use halide_core::ids::ParamId;
 use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;
@@ -92,6 +94,7 @@ impl Dispatch<'_> {
             params: Map::default(),
             first: Map::default(),
             known: Map::default(),
+            floats: floats::Known::default(),
             fits: true,
             iterations: 0,
         };
@@ -102,11 +105,15 @@ impl Dispatch<'_> {
         for ((symbol, ty), &bits) in kernel.captures.iter().zip(scalars) {
             let value = walk.scalar(ty.elem, bits);
             walk.symbols.insert(*symbol, value);
+            if let Elem::Data(ty) = ty.elem {
+                walk.floats.bind(*symbol, ty, bits);
+            }
         }
         for (id, &bits) in kernel.params.iter().zip(scalars.iter().skip(kernel.captures.len())) {
             let ty = program.params.get(*id).map_or(ScalarType::I64, |(_, ty)| *ty);
             let value = walk.scalar(Elem::Data(ty), bits);
             walk.params.insert(*id, value);
+            walk.floats.give(*id, ty, bits);
         }
         let given = kernel.buffers.iter().map(|b| b.buf).zip(offsets.iter().map(|&o| i128::from(o)));
         let shared = kernel.shared.iter().map(|row| (row.buf, i128::from(row.first_word)));
@@ -125,6 +132,7 @@ struct Walk<'a> {
     first: Map<BufId, i128>,
     /// Each symbol is bound once in a program, so an expression means the same everywhere.
     known: Map<Expr, Interval>,
+    floats: floats::Known,
     fits: bool,
     /// The iterations of the serial loops so far, within one iteration of those around.
     iterations: i128,
@@ -155,6 +163,10 @@ impl Walk<'_> {
                 for (symbol, value) in bindings {
                     let values = self.eval(value);
                     self.symbols.insert(*symbol, values);
+                    if value.ty().scalar().is_some_and(|ty| ty.is_float()) {
+                        let floats = self.float(value);
+                        self.floats.symbols.insert(*symbol, floats);
+                    }
                 }
             }
             Stmt::Store { buf, index, .. } => {
@@ -242,11 +254,19 @@ impl Walk<'_> {
             }
             ExprKind::Cast(a) => {
                 let values = self.eval(a);
-                if a.ty().scalar().is_some_and(|t| t.is_float()) { any } else { values }
+                match (a.ty().scalar(), e.ty().scalar()) {
+                    (Some(from), Some(to)) if from.is_float() && !to.is_float() => self.float(a).to_integers(to),
+                    (Some(from), _) if from.is_float() => any,
+                    _ => values,
+                }
             }
             ExprKind::SaturatingCast(a) => {
                 let values = self.eval(a);
-                if a.ty().scalar().is_some_and(|t| t.is_float()) { any } else { values.clamp(any) }
+                match (a.ty().scalar(), e.ty().scalar()) {
+                    (Some(from), Some(to)) if from.is_float() && !to.is_float() => self.float(a).to_integers(to),
+                    (Some(from), _) if from.is_float() => any,
+                    _ => values.clamp(any),
+                }
             }
             ExprKind::Load { buf, index, mask } => {
                 mask.iter().for_each(|m| _ = self.eval(m));
@@ -273,6 +293,38 @@ impl Walk<'_> {
             self.index(distance);
         }
         first.hull(first.sum(distance))
+    }
+    /// The floats that all lanes of an expression of floats may be.
+    fn float(&mut self, e: &Expr) -> FloatRange {
+        if let Some(&known) = self.floats.made.get(e) {
+            return known;
+        }
+        let made = visit::deep(|| self.floats_of(e));
+        self.floats.made.insert(e.clone(), made);
+        made
+    }
+
+    fn floats_of(&mut self, e: &Expr) -> FloatRange {
+        let any = FloatRange::ANYTHING;
+        let Some(ty) = e.ty().scalar() else { return any };
+        match e.kind() {
+            ExprKind::Const(c) => FloatRange::point(c.as_f64()),
+            ExprKind::Sym(s) => self.floats.symbols.get(s).copied().unwrap_or(any),
+            ExprKind::Param(id) => self.floats.params.get(id).copied().unwrap_or(any),
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.float(a),
+            ExprKind::Unary(op, a) => FloatRange::unary(*op, self.float(a), ty),
+            ExprKind::Binary(op, a, b) => FloatRange::binary(*op, self.float(a), self.float(b), ty),
+            ExprKind::Select(_, a, b) => self.float(a).hull(self.float(b)),
+            ExprKind::Cast(a) => match a.ty().scalar() {
+                Some(from) if from.is_float() => self.float(a).rounded(ty),
+                _ => FloatRange::of_integers(self.eval(a), ty),
+            },
+            ExprKind::Shuffle(vectors, _) => {
+                let all: Vec<FloatRange> = vectors.iter().map(|v| self.float(v)).collect();
+                all.into_iter().reduce(FloatRange::hull).unwrap_or(any)
+            }
+            _ => any,
+        }
     }
 }
 
