@@ -57,6 +57,11 @@ pub(crate) fn serial(p: &mut Program, count: Expr, body: impl FnOnce(Expr) -> St
     build::for_loop(id, halide_ir::ForKind::Serial, build::int(0), count, body)
 }
 
+/// A loop that runs the same twice: wide vectors are for code in loops only.
+pub(crate) fn twice(p: &mut Program, body: Stmt) -> Stmt {
+    serial(p, build::int(2), |_| body)
+}
+
 /// A task over a loop variable, and the statement that launches it.
 pub(crate) fn task(
     p: &mut Program,

@@ -27,7 +27,8 @@ fn nothing_beyond_the_ends_is_touched() {
                     build::ramp(build::int(base), build::int(s), lanes)
                 };
                 let mut p = program(&[ty], &[ty]);
-                p.body = store(OUT, index(other), build::load(IN, ty, index(step), None));
+                let body = store(OUT, index(other), build::load(IN, ty, index(step), None));
+                p.body = twice(&mut p, body);
                 let (all, size) = (compiled_everywhere(&p), ty.bytes());
                 let source = ascending(ty, span(step));
                 let (input, output) = (bytes_of(&source), span(other) * size);
@@ -68,7 +69,8 @@ fn masked_lanes_are_not_touched() {
                     let dense = dense(build::int(0), lanes);
                     let mask = build::lt(dense.clone(), build::broadcast(count, lanes));
                     let value = build::load(IN, ty, index, Some(mask.clone()));
-                    p.body = Stmt::Store { buf: OUT, index: dense, value, mask: Some(mask) };
+                    let body = Stmt::Store { buf: OUT, index: dense, value, mask: Some(mask) };
+                    p.body = twice(&mut p, body);
                     let span = if live == 0 { 0 } else { (live - 1) * step as usize + 1 };
                     let source = ascending(ty, span);
                     let input = bytes_of(&source);
@@ -81,6 +83,55 @@ fn masked_lanes_are_not_touched() {
                         e.run(&RunArgs { buffers: &buffers, ..RunArgs::default() }).unwrap();
                         let stored = to.read(b, live * ty.bytes());
                         assert_eq!(stored, bytes_of(&expected), "{ty} x{lanes} step {step}: {live}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Coordinates that rise and are clamped, under the mask of the end of a row: only what the first lanes read is touched.
+#[cfg(target_os = "linux")]
+#[test]
+fn clamped_rows_that_end_are_not_touched_beyond() {
+    /// Elements of a buffer whose extent no code generator knows.
+    const KNOWN: usize = 7;
+    let (from, to) = (Guarded::new(), Guarded::new());
+    let (out, other) = (BufId(2), vec![0u8; KNOWN]);
+    for (ty, lanes) in [U8, I16, F32, F64].into_iter().flat_map(|ty| LANES.map(|lanes| (ty, lanes))) {
+        let n = i64::from(lanes);
+        for (step, first) in [(1i64, -n / 2), (1, 0), (1, 3), (2, -3), (2, 0), (1, -2 * n), (1, 2 * n), (3, -1)] {
+            // Below the last lane's coordinate, at it, and beyond all.
+            for most in [n / 3, n - 1, 1 << 20] {
+                let at = |lane: i64| (first + step * lane).min(most).max(0) as usize;
+                let mut p = program(&[ty, U8], &[ty]);
+                let base = build::add(extent_of(BufId(1)), build::int(first - KNOWN as i64));
+                let whole = |value: i64| build::broadcast(build::int(value), lanes);
+                let ramp = build::ramp(base, build::int(step), lanes);
+                let index = build::max(build::min(ramp, whole(most)), whole(0));
+                let dense = dense(build::int(0), lanes);
+                let mask = match first % 2 {
+                    0 => build::lt(dense.clone(), build::broadcast(extent_of(out), lanes)),
+                    _ => build::le(dense.clone(), build::broadcast(build::sub(extent_of(out), build::int(1)), lanes)),
+                };
+                let value = build::load(IN, ty, index, Some(mask.clone()));
+                let body = Stmt::Store { buf: out, index: dense, value, mask: Some(mask) };
+                p.body = twice(&mut p, body);
+                let all = compiled_everywhere(&p);
+                for live in [0, 1, 2, n / 2, n - 1, n].into_iter().filter(|live| (0..=n).contains(live)) {
+                    let span = if live == 0 { 0 } else { at(live - 1) + 1 };
+                    let source = ascending(ty, span);
+                    let (input, size) = (bytes_of(&source), live as usize * ty.bytes());
+                    let (a, b) = (from.end(input.len()), to.end(size));
+                    from.fill(a, &input);
+                    let expected: Vec<Scalar> = (0..live).map(|lane| source[at(lane)]).collect();
+                    for e in &all {
+                        to.fill(b, &vec![0xcd; size]);
+                        let unknown = raw(other.as_ptr().cast_mut(), U8, KNOWN);
+                        let buffers = [raw(a, ty, span), unknown, raw(b, ty, live as usize)];
+                        e.run(&RunArgs { buffers: &buffers, ..RunArgs::default() }).unwrap();
+                        let context = format!("{ty} x{lanes} from {first} by {step} to {most}: {live}");
+                        assert_eq!(to.read(b, size), bytes_of(&expected), "{context}");
                     }
                 }
             }
@@ -109,7 +160,7 @@ fn gathers_and_scatters() {
                 build::max(build::min(e, high), low)
             };
             let far = clamp(build::sub(build::mul(index.clone(), build::broadcast(build::int(2), lanes)), all.clone()));
-            p.body = build::block([
+            let body = build::block([
                 store(BufId(3), all.clone(), build::load(table, ty, index.clone(), None)),
                 Stmt::Store {
                     buf: BufId(4),
@@ -119,6 +170,7 @@ fn gathers_and_scatters() {
                 },
                 store(BufId(5), all.clone(), build::load(table, ty, far, Some(mask))),
             ]);
+            p.body = twice(&mut p, body);
             let source = ascending(ty, n as usize);
             let mut order: Vec<i64> = (0..n).collect();
             for i in (1..order.len()).rev() {
@@ -167,7 +219,8 @@ fn shuffles() {
                 let mut p = program(&[ty], &[ty]);
                 let load = |k: i64| build::load(IN, ty, dense(build::int(k * i64::from(lanes)), lanes), None);
                 let value = build::shuffle(vec![load(0), load(1), load(2)], picks.clone());
-                p.body = store(OUT, dense(build::int(0), out_lanes), value);
+                let body = store(OUT, dense(build::int(0), out_lanes), value);
+                p.body = twice(&mut p, body);
                 let source = ascending(ty, 3 * lanes as usize);
                 let (out, _) = run_everywhere(&p, &[], &[buffer(ty, &source)], &[(ty, out_lanes as usize)]).unwrap();
                 let expected: Vec<Scalar> = picks.iter().map(|k| source[*k as usize]).collect();
@@ -212,7 +265,8 @@ fn shuffles_of_tiles() {
         let source = ascending(ty, 160);
         for (expected, value) in cases {
             let mut p = program(&[ty], &[ty]);
-            p.body = store(OUT, dense(build::int(0), value.lanes()), value.clone());
+            let body = store(OUT, dense(build::int(0), value.lanes()), value.clone());
+            p.body = twice(&mut p, body);
             let (out, _) = run_everywhere(&p, &[], &[buffer(ty, &source)], &[(ty, expected.len())]).unwrap();
             let expected: Vec<Scalar> = expected.iter().map(|k| source[usize::from(*k)]).collect();
             assert_eq!(out[0], expected, "{ty} {value:?}");

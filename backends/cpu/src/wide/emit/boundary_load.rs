@@ -15,6 +15,9 @@ use halide_ir::{Expr, ExprKind, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 
+/// The most elements from one lane to the next one.
+const MOST_STRIDE: i64 = 2;
+
 /// Lanes of an index from one of its lanes to another.
 enum Shape {
     /// All the same.
@@ -40,13 +43,15 @@ impl Rising {
 }
 
 impl Emit<'_> {
-    /// A load whose index rises within limits, by no more than two for each lane; `None` if it is of another kind.
+    /// A load whose index rises within limits, by no more than two for each lane; `None` if it is of another kind. Only
+    /// the first lanes are loaded where their number is given, and others are anything.
     pub(super) fn load_clamped(
         &mut self,
         lane: Lane,
         lanes: usize,
         place: Place,
         index: &Linear,
+        live: Option<&Expr>,
     ) -> Emitted<Option<Parts>> {
         let [(e, 1)] = &index.vectors[..] else { return Ok(None) };
         let (view, count) = self.shape(lane, lanes);
@@ -62,19 +67,36 @@ impl Emit<'_> {
         let per = per_part(lane, view);
         let mut pieces = Vec::new();
         for from in (0..lanes).step_by(per) {
-            let to = (from + per).min(lanes) - 1;
-            match self.shape_of(e, from as i64, to as i64) {
-                Some(Shape::Rising(r)) if r.stride <= 2 => pieces.push(r),
+            let (from, to) = (from as i64, ((from + per).min(lanes) - 1) as i64);
+            // The last lane that is loaded, and the most elements that all of these lie in.
+            let (to, most) = match live {
+                None => (build::int(to), None),
+                Some(live) => {
+                    let last = build::min(build::sub(live.clone(), build::int(1)), build::int(to));
+                    let own = build::max(build::sub(live.clone(), build::int(from)), build::int(0));
+                    (build::max(last, build::int(from)), Some(build::mul(own, build::int(MOST_STRIDE))))
+                }
+            };
+            match self.shape_of(e, from, &to) {
+                Some(Shape::Rising(r)) if r.stride <= MOST_STRIDE => pieces.push((r, most)),
                 _ => return Ok(None),
             }
         }
-        let regs = pieces.into_iter().map(|r| self.load_rising(lane, view, place, index, r));
+        let regs = pieces.into_iter().map(|(r, most)| self.load_rising(lane, view, place, index, r, most));
         let regs = regs.collect::<Emitted<Vec<_>>>()?;
         debug_assert_eq!(regs.len(), count);
         Ok(Some(Parts { lane, view, regs: regs.into() }))
     }
 
-    fn load_rising(&mut self, lane: Lane, view: View, place: Place, index: &Linear, r: Rising) -> Emitted<VReg> {
+    fn load_rising(
+        &mut self,
+        lane: Lane,
+        view: View,
+        place: Place,
+        index: &Linear,
+        r: Rising,
+        most: Option<Expr>,
+    ) -> Emitted<VReg> {
         let per = per_part(lane, view) as i64;
         let mut terms = index.terms.clone();
         terms.push((r.first.clone(), 1));
@@ -87,7 +109,9 @@ impl Emit<'_> {
         let below =
             build::binary(BinOp::Max, build::binary(BinOp::Min, below, build::int(0)), build::int(-per * r.stride));
         let sources = (0..r.stride).map(|k| {
-            let count = build::add(range.clone(), build::int(1 - k * per));
+            let count = build::add(range.clone(), build::int(1));
+            let count = most.iter().fold(count, |count, most| build::min(count, most.clone()));
+            let count = build::sub(count, build::int(k * per));
             let count = if k == 0 { count } else { build::binary(BinOp::Max, count, build::int(0)) };
             let mask = self.mask_of_first(lane, view, &count)?;
             let mem = mem.plus((k as usize * view.bytes()) as i32);
@@ -144,16 +168,50 @@ impl Emit<'_> {
         self.op(broadcast_op(lane), view, &[Arg::Use(x, View::X)])
     }
 
+    /// The number of lanes that a mask has, if these are the first ones: those of a row that are not beyond its end.
+    pub(super) fn first_of_mask(&self, mask: &Expr, lanes: usize) -> Option<Expr> {
+        match mask.kind() {
+            ExprKind::Sym(s) => self.first_of_mask(self.vectors.get(s)?, lanes),
+            ExprKind::Likely(a) => self.first_of_mask(a, lanes),
+            ExprKind::Binary(op @ (BinOp::Lt | BinOp::Le), a, b) => {
+                let (base, end) = (self.row_of(a)?, self.same_of(b)?);
+                let count = build::add(build::sub(end, base), build::int(i64::from(*op == BinOp::Le)));
+                Some(build::max(build::min(count, build::int(lanes as i64)), build::int(0)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first one of lanes of an index that are one more each.
+    fn row_of(&self, e: &Expr) -> Option<Expr> {
+        match e.kind() {
+            ExprKind::Sym(s) => self.row_of(self.vectors.get(s)?),
+            ExprKind::Likely(a) => self.row_of(a),
+            ExprKind::Ramp { base, stride } => Some(base.clone()).filter(|_| build::as_int(stride) == Some(1)),
+            _ => None,
+        }
+    }
+
+    /// What all lanes of an index are.
+    fn same_of(&self, e: &Expr) -> Option<Expr> {
+        match e.kind() {
+            ExprKind::Sym(s) => self.same_of(self.vectors.get(s)?),
+            ExprKind::Likely(a) => self.same_of(a),
+            ExprKind::Broadcast(a) => Some(a.clone()),
+            _ => None,
+        }
+    }
+
     /// The lanes of an index vector from one to another; `None` if they are of neither kind.
-    fn shape_of(&self, e: &Expr, from: i64, to: i64) -> Option<Shape> {
+    fn shape_of(&self, e: &Expr, from: i64, to: &Expr) -> Option<Shape> {
         match e.kind() {
             ExprKind::Broadcast(a) => Some(Shape::Same(a.clone())),
             ExprKind::Likely(a) => self.shape_of(a, from, to),
             ExprKind::Sym(s) => self.shape_of(self.vectors.get(s)?, from, to),
             ExprKind::Ramp { base, stride } => {
                 let stride = build::as_int(stride).filter(|s| *s > 0)?;
-                let at = |lane: i64| build::add(base.clone(), build::int(stride.wrapping_mul(lane)));
-                let (first, last) = (at(from), at(to));
+                let at = |lane: Expr| build::add(base.clone(), build::mul(lane, build::int(stride)));
+                let (first, last) = (at(build::int(from)), at(to.clone()));
                 Some(Shape::Rising(Rising { stride, free: first.clone(), first, last }))
             }
             ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Min | BinOp::Max), a, b) => {

@@ -12,6 +12,15 @@ use crate::shared::linear::Linear;
 use iced_x86::Code;
 use regalloc2::VReg;
 
+/// The bits of a mask in a general register.
+#[derive(Clone, Copy)]
+struct MaskBits {
+    reg: VReg,
+    view: View,
+    /// The number of bits that a lane has, of which the first is looked at.
+    of_lane: usize,
+}
+
 impl Emit<'_> {
     // The first bytes of a register.
 
@@ -81,15 +90,14 @@ impl Emit<'_> {
             let row = if lane.bits() == 32 { Op::LoadWhereD } else { Op::LoadWhereQ };
             return self.op(row, view, &[Arg::Use(mask, view), Arg::Mem(mem)]);
         }
-        let nothing = self.body.constant(&[0; 8]);
-        let nothing = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(Mem::pool(nothing))]);
-        let bits = self.mask_bits(view, mask)?;
+        let nothing = self.nothing();
+        let bits = self.mask_bits(lane, view, mask)?;
         let insert = by_bits(lane, [Op::InsertB, Op::InsertW, Op::InsertD, Op::InsertQ]);
         let zero = self.splat(Lane::I64, View::X, 0)?;
         let (per, size) = (per_part(lane, View::X), lane.bytes());
         let mut halves = vec![zero; view.bytes() / 16];
         for i in 0..count {
-            let mem = self.guard(mem.plus((i * size) as i32), bits, i * size, nothing);
+            let mem = self.guard(mem.plus((i * size) as i32), bits, i, nothing);
             let args = [Arg::Use(halves[i / per], View::X), Arg::Mem(mem), Arg::Imm((i % per) as i64)];
             halves[i / per] = self.op(insert, View::X, &args)?;
         }
@@ -97,6 +105,14 @@ impl Emit<'_> {
             [low, high] => self.join_pair(low, high, 16),
             _ => Ok(halves[0]),
         }
+    }
+    /// Loads the lanes that the mask has from an address each, and 0 elsewhere.
+    pub(super) fn collect_where(&mut self, lane: Lane, addresses: &[Mem], mask: &Mask) -> Emitted<Parts> {
+        let nothing = self.nothing();
+        let mask = self.recut(mask, addresses.len(), lane)?;
+        let per = mask.per();
+        let bits = mask.regs.iter().map(|reg| self.mask_bits(lane, mask.view, *reg)).collect::<Emitted<Vec<_>>>()?;
+        self.collect_by(lane, addresses.len(), |e, i| Ok(e.guard(addresses[i], bits[i / per], i % per, nothing)))
     }
     /// Stores those of the first `count` lanes that the mask has.
     pub(super) fn store_where(
@@ -138,37 +154,46 @@ impl Emit<'_> {
             }
         }
     }
-    fn spread_where(&mut self, parts: &Parts, addresses: &[Mem], mask: &Mask) -> Emitted<()> {
+    pub(super) fn spread_where(&mut self, parts: &Parts, addresses: &[Mem], mask: &Mask) -> Emitted<()> {
         let scratch = self.scratch();
         let nowhere = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(scratch)]);
         let extract = by_bits(parts.lane, [Op::ExtractB, Op::ExtractW, Op::ExtractD, Op::ExtractQ]);
         let (per, size) = (parts.per(), parts.lane.bytes());
-        let mut bits = nowhere;
+        let bits = mask.regs.iter().map(|reg| self.mask_bits(parts.lane, mask.view, *reg));
+        let bits = bits.collect::<Emitted<Vec<_>>>()?;
         let mut x = nowhere;
         for (i, mem) in addresses.iter().enumerate() {
-            if i % per == 0 {
-                bits = self.mask_bits(mask.view, mask.regs[i / per])?;
-            }
             if i % (16 / size) == 0 {
                 x = self.quarter(parts, i / (16 / size))?;
             }
-            let mem = self.guard(*mem, bits, i % per * size, nowhere);
+            let mem = self.guard(*mem, bits[i / per], i % per, nowhere);
             let lane = Arg::Imm((i % (16 / size)) as i64);
             self.effect(extract, View::X, vec![Arg::Mem(mem), Arg::Use(x, View::X), lane])?;
         }
         Ok(())
     }
-    /// A bit for each byte of a mask that is in a vector register.
-    fn mask_bits(&mut self, view: View, mask: VReg) -> Emitted<VReg> {
+    /// The bits of a mask in a general register.
+    fn mask_bits(&mut self, lane: Lane, view: View, mask: VReg) -> Emitted<MaskBits> {
+        if self.body.evex {
+            let reg = self.result_of(Code::VEX_Kmovq_r64_kr, View::G64, &[Arg::Use(mask, View::K)]);
+            return Ok(MaskBits { reg, view: View::G64, of_lane: 1 });
+        }
         let code = self.code(Op::TopBitsB, view)?;
-        Ok(self.result_of(code, View::G32, &[Arg::Use(mask, view)]))
+        let reg = self.result_of(code, View::G32, &[Arg::Use(mask, view)]);
+        Ok(MaskBits { reg, view: View::G32, of_lane: lane.bytes() })
     }
-    /// An address, or `other` where a bit is not set.
-    fn guard(&mut self, mem: Mem, bits: VReg, bit: usize, other: VReg) -> Mem {
+    /// An address, or `other` where the mask lacks a lane.
+    fn guard(&mut self, mem: Mem, bits: MaskBits, lane: usize, other: VReg) -> Mem {
         let address = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
+        let test = if bits.view == View::G64 { Code::Bt_rm64_imm8 } else { Code::Bt_rm32_imm8 };
         // The flags of this test are still there: nothing that could come between changes them.
-        self.push(Code::Bt_rm32_imm8, vec![Arg::Use(bits, View::G32), Arg::Imm(bit as i64)]);
+        self.push(test, vec![Arg::Use(bits.reg, bits.view), Arg::Imm((lane * bits.of_lane) as i64)]);
         Mem::at(self.general(Code::Cmovae_r64_rm64, address, Arg::Use(other, View::G64)), 0)
+    }
+    /// The address of an element that is 0.
+    fn nothing(&mut self) -> VReg {
+        let zero = self.body.constant(&[0; 8]);
+        self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(Mem::pool(zero))])
     }
     /// Memory of the frame that anything may be stored to.
     fn scratch(&mut self) -> Mem {

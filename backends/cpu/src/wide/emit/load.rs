@@ -39,9 +39,18 @@ impl Emit<'_> {
             return self.loaded(parts, truth, lanes);
         }
         let linear = self.linear(index);
-        if mask.is_none()
-            && let Some(parts) = self.load_clamped(lane, lanes, place, &linear)?
+        let live = mask.and_then(|mask| self.first_of_mask(mask, lanes));
+        if mask.is_none() == live.is_none()
+            && let Some(parts) = self.load_clamped(lane, lanes, place, &linear, live.as_ref())?
         {
+            let parts = match mask {
+                None => parts,
+                Some(mask) => {
+                    let mask = self.predicate_mask(mask, lane, lanes)?;
+                    let zero = self.splat_like(&parts, 0)?;
+                    self.choose(&mask, &parts, &zero)?
+                }
+            };
             return self.loaded(parts, truth, lanes);
         }
         if mask.is_none()
@@ -133,7 +142,10 @@ impl Emit<'_> {
                 let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
                 self.collect(lane, &addresses)
             }
-            Some(_) => refuse("a masked load of lanes of 8 or 16 bits that do not follow each other"),
+            Some(mask) => {
+                let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
+                self.collect_where(lane, &addresses, mask)
+            }
         }
     }
     /// Elements that follow each other.

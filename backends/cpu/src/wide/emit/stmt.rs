@@ -7,6 +7,7 @@ use super::levels::stored;
 use super::value::Val;
 use crate::shared::long_loops::polls;
 use halide_core::ops::BinOp;
+use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
 use regalloc2::VReg;
 use std::collections::BTreeSet;
@@ -19,7 +20,8 @@ impl Emit<'_> {
             Stmt::Block(list) => self.block(list),
             Stmt::Let { bindings, body } => {
                 for (symbol, value) in bindings {
-                    if value.ty().is_index() && value.lanes() > 1 {
+                    let is_truth = value.ty().scalar() == Some(ScalarType::Bool);
+                    if (value.ty().is_index() || is_truth) && value.lanes() > 1 {
                         self.vectors.insert(*symbol, value.clone());
                     }
                     let level = self.home(value);

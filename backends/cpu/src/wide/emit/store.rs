@@ -81,7 +81,11 @@ impl Emit<'_> {
                 let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
                 self.spread(parts, &addresses)
             }
-            Some(_) => refuse("a masked store of lanes of 8 or 16 bits that do not follow each other"),
+            Some(mask) => {
+                let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
+                let mask = self.recut(mask, lanes, lane)?;
+                self.spread_where(parts, &addresses, &mask)
+            }
         }
     }
     fn store_dense(&mut self, buf: BufId, lanes: usize, mem: Mem, parts: &Parts) -> Emitted<()> {
