@@ -90,7 +90,8 @@ fn masked_lanes_are_not_touched() {
     }
 }
 
-/// Coordinates that rise and are clamped, under the mask of the end of a row: only what the first lanes read is touched.
+/// Coordinates that rise and are clamped, under the mask of the end of a row: only what the first lanes read is
+/// touched.
 #[cfg(target_os = "linux")]
 #[test]
 fn clamped_rows_that_end_are_not_touched_beyond() {

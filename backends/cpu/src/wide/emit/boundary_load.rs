@@ -192,7 +192,7 @@ impl Emit<'_> {
         }
     }
 
-    /// What all lanes of an index are.
+    /// The value of all lanes of an index.
     fn same_of(&self, e: &Expr) -> Option<Expr> {
         match e.kind() {
             ExprKind::Sym(s) => self.same_of(self.vectors.get(s)?),
