@@ -60,12 +60,11 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Chooses a schedule with kernels for the pipeline of a case with a GPU, and checks that; the rest is chosen around
-/// some of its own directives, if these make no kernels.
+/// Chooses a schedule with kernels for the pipeline of a case with a GPU, and checks that.
 pub fn check_kernels(case: &Case) -> Result<Outcome, Failure> {
     let case = case.main_part();
     let sizes = estimates(&case);
-    // A host so slow that a device pays for the least work, and one that copies pay for now and then.
+    // A host so slow that a device pays for the least work; to one in three devices copies take long.
     let slow = Machine { ghz: 1e-3, ..Machine::typical(&case.target) };
     let fast = GpuSpeed { launch_ns: 1.0, copy_ns: 0.0, ..GpuSpeed::DISCRETE };
     let options = AutoOptions::default().machine(&slow);

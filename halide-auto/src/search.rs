@@ -1,7 +1,7 @@
 //! The search for a schedule: places of Funcs from consumers to producers, with the numbers of the loops that they
 //! share, then each choice again given all others.
 
-use crate::cost::{Choices, Pricer};
+use crate::cost::{Choices, Pricer, around};
 use crate::dag::{StageVar, extent, pieces};
 use crate::inline::{may_inline, passed_on};
 use crate::kept::Kept;
@@ -162,7 +162,7 @@ impl<'q> Search<'q> {
         let groups: BTreeSet<FuncId> = near.iter().map(|func| first.state.root(*func)).collect();
         let order: Vec<FuncId> = dag.pipeline.order.iter().rev().copied().collect();
         for &func in &order {
-            let around = self.around(&first.state, func);
+            let around = around(dag, &first.state, func);
             let is_near = |func: FuncId| groups.contains(&first.state.root(func));
             if is_near(func) || first.state.readers(dag, func).iter().any(|r| is_near(r.0)) {
                 self.chosen.remove(&func);
@@ -182,13 +182,12 @@ impl<'q> Search<'q> {
                 if is_many && best.state.is_inlined(func) && self.passed_on.contains(&func) {
                     continue;
                 }
-                let around = self.around(&best.state, func);
-                if self.chosen.get(&func) == Some(&around) {
+                if self.chosen.get(&func) == Some(&around(self.pricer.dag, &best.state, func)) {
                     continue;
                 }
                 self.place(&mut best, func);
                 self.numbers(&mut best, func);
-                let around = self.around(&best.state, func);
+                let around = around(self.pricer.dag, &best.state, func);
                 self.chosen.insert(func, around);
             }
             if best.ns() > before * (1.0 - LEAST_PART) {
@@ -198,14 +197,6 @@ impl<'q> Search<'q> {
         best
     }
 
-    /// The choices about the groups of a Func and of all that reads it.
-    fn around(&self, state: &State, func: FuncId) -> Choices {
-        let readers = state.readers(self.pricer.dag, func).into_iter().map(|r| state.root(r.0));
-        let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
-        let is_near = |id: FuncId| roots.contains(&state.root(id));
-        state.choices.enumerate().filter(|(id, _)| is_near(*id)).map(|(id, c)| (id, c.clone())).collect()
-    }
-
     /// The predicted time that gains are measured by: the whole one, or, of so many Funcs that none takes much of it,
     /// that of the groups of a Func and of all that reads it.
     pub(crate) fn near_ns(&self, candidate: &Candidate, func: FuncId) -> f64 {
@@ -213,8 +204,7 @@ impl<'q> Search<'q> {
         if state.choices.len() <= FEW_FUNCS {
             return candidate.ns();
         }
-        let readers = state.readers(self.pricer.dag, func).into_iter().map(|r| state.root(r.0));
-        let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
+        let roots = state.roots_near(self.pricer.dag, func);
         roots.iter().filter_map(|root| candidate.groups[*root]).sum()
     }
 

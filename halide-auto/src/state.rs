@@ -183,6 +183,12 @@ impl State {
         found
     }
 
+    /// The Funcs outside of all loops in whose groups a Func and all that reads it are.
+    pub(crate) fn roots_near(&self, dag: &Dag<'_>, func: FuncId) -> BTreeSet<FuncId> {
+        let readers = self.readers(dag, func).into_iter().map(|reader| self.root(reader.0));
+        readers.chain([self.root(func)]).collect()
+    }
+
     /// Returns true if everything that reads a Func is computed where a place is, or inside of that.
     pub(crate) fn encloses(&self, dag: &Dag<'_>, func: FuncId, host: (FuncId, usize), depth: usize) -> bool {
         let readers = self.readers(dag, func);

@@ -268,3 +268,6 @@ pub(crate) const PLACES: usize = 2;
 /// The time of a kernel that devices cannot run. Unit: nanoseconds.
 /// Reason: eleven days; several of these still add up.
 pub(crate) const NEVER_NS: f64 = 1e15;
+/// The least part of the whole time by which a kernel must be cheaper for other numbers to be taken. Unit: 1.
+/// Reason: pipelines have tens of kernels, of which none is a hundredth of all.
+pub(crate) const LEAST_PART_OF_KERNEL: f64 = 0.001;

@@ -44,7 +44,8 @@ impl Pipeline {
     /// ```
     ///
     /// For a target with a GPU, kernels are chosen for what that is faster at. Its limits are those of the device; its
-    /// speed is that of a typical card, unless [`AutoOptions::gpu`] says otherwise.
+    /// speed is that of a typical card, unless [`AutoOptions::gpu`] says otherwise. Without the feature `gpu` no shader
+    /// is made, so what these cannot compute is found when the schedule is compiled for a device.
     ///
     /// ```
     /// use halide::prelude::*;

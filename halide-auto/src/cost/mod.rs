@@ -59,6 +59,13 @@ fn restrict(domain: &mut Box, l: &LoopSpec) {
 /// Choices about some Funcs.
 pub(crate) type Choices = Vec<(FuncId, Rc<Choice>)>;
 
+/// The choices about the groups of a Func and of all that reads it.
+pub(crate) fn around(dag: &Dag<'_>, state: &State, func: FuncId) -> Choices {
+    let roots = state.roots_near(dag, func);
+    let is_near = |id: FuncId| roots.contains(&state.root(id));
+    state.choices.enumerate().filter(|(id, _)| is_near(*id)).map(|(id, c)| (id, c.clone())).collect()
+}
+
 /// A definition of which the compiler made slow code.
 struct SlowCode {
     of: (FuncId, usize),

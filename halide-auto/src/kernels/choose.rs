@@ -9,7 +9,7 @@ use crate::dag::Dag;
 use crate::emit;
 use crate::error::AutoError;
 use crate::ground::{Ground, root_only};
-use crate::group::Group;
+use crate::group::groups_by;
 use crate::inline::inlined;
 use crate::kept::Kept;
 use crate::role::Role;
@@ -20,7 +20,7 @@ use halide_ir::target::{Gpu, Target};
 use halide_sched::lower::{LowerError, LowerOptions, lower};
 use halide_sched::plan::resolve;
 use halide_sched::schedule::{FloatMode, Schedule};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Chooses a schedule with kernels, or one for the host alone where that is predicted to be faster.
 ///
@@ -41,7 +41,7 @@ pub(crate) fn choose(chooser: &Chooser<'_>, gpu: Gpu, inspect: &mut Inspect<'_>)
         Some(plan) => chooser.with_kept(first, given, plan, &host)?,
         None => (first, Kept::default()),
     };
-    let (speed, kept) = (chooser.options.gpu_speed(), kept);
+    let speed = chooser.options.gpu_speed();
     let machine = thread(&speed);
     let threads = Pricer::new(&dag, &machine, 1, &roots).of_lanes_apart();
     let in_steps = in_steps(&dag, chooser.target);
@@ -57,7 +57,11 @@ pub(crate) fn choose(chooser: &Chooser<'_>, gpu: Gpu, inspect: &mut Inspect<'_>)
     match best.filter(|best| best.ns() < on_host.predicted_ns) {
         Some(best) => {
             let schedule = writer.schedule(&search, &best);
-            let (predicted_ns, groups) = (best.ns(), groups(&mut search, &best));
+            let (predicted_ns, groups) = {
+                let (dag, hybrid) = (search.prices.host.dag, &best.hybrid);
+                let price = &mut |of| search.prices.stage(hybrid, of);
+                (best.ns(), groups_by(dag, &hybrid.state, &best.groups, price))
+            };
             Ok(Auto { schedule, predicted_ns, breadth_first_ns, groups, priced, refused })
         }
         None => Ok(Auto { priced, refused, ..on_host }),
@@ -222,24 +226,4 @@ fn kernels(candidate: &Candidate) -> Vec<FuncId> {
     let hybrid = &candidate.hybrid;
     let is_kernel = |id: &FuncId| hybrid.state.place(*id) == Place::Root && hybrid.role(*id) == Role::Kernel;
     hybrid.state.choices.ids().filter(is_kernel).collect()
-}
-
-/// The groups of a candidate by the names of their Funcs.
-fn groups(search: &mut Search<'_>, candidate: &Candidate) -> Vec<Group> {
-    let (hybrid, dag) = (&candidate.hybrid, search.prices.host.dag);
-    let name = |id: &FuncId| dag.pipeline.funcs[*id].name.clone();
-    let mut found = Vec::new();
-    for root in dag.pipeline.order.iter().filter(|id| candidate.groups[**id].is_some()) {
-        let is_member =
-            |id: &&FuncId| *id != root && !hybrid.state.is_inlined(**id) && hybrid.state.root(**id) == *root;
-        let members = dag.pipeline.order.iter().filter(is_member).map(name).collect();
-        let mut points: BTreeMap<String, f64> = BTreeMap::new();
-        for stage in 0..dag.funcs[*root].stages.len() {
-            let (cost, _) = search.prices.stage(hybrid, (*root, stage));
-            cost.points.iter().for_each(|(id, count)| *points.entry(name(id)).or_default() += count);
-        }
-        let (parts, predicted_ns) = (search.parts(hybrid, *root), candidate.groups[*root].unwrap_or(0.0));
-        found.push(Group { root: name(root), members, points, predicted_ns, parts });
-    }
-    found
 }

@@ -4,14 +4,16 @@
 use super::hybrid::Hybrid;
 use super::price::Prices;
 use super::shapes;
-use crate::cost::{Choices, Parts};
+use crate::cost::{Choices, around};
 use crate::dag::{Box, Dag, extent};
 use crate::inline::{may_inline, reached};
 use crate::kept::Kept;
 use crate::moves;
 use crate::role::Role;
 use crate::state::{Place, Shape, State};
-use crate::tuning::{LEAST_PART, MOST_ASKED, MOST_MEMBERS, MOST_PRICED, NEVER_NS, PLACES, PRICED_PER_FUNC, SWEEPS};
+use crate::tuning::{
+    LEAST_PART, LEAST_PART_OF_KERNEL, MOST_ASKED, MOST_MEMBERS, MOST_PRICED, NEVER_NS, PLACES, PRICED_PER_FUNC, SWEEPS,
+};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::Pipeline;
 use halide_core::types::ScalarType;
@@ -58,7 +60,6 @@ impl<'q> Search<'q> {
         in_steps: BTreeSet<(FuncId, usize)>,
     ) -> Search<'q> {
         let dag = prices.threads.dag;
-        let most = (MOST_PRICED.max(PRICED_PER_FUNC * dag.funcs.len()), dag.asked.get() + MOST_ASKED);
         let wide = wide(dag.pipeline, &prices.limits);
         Search {
             prices,
@@ -70,7 +71,7 @@ impl<'q> Search<'q> {
             chosen: BTreeMap::new(),
             refused: BTreeSet::new(),
             priced: 0,
-            most,
+            most: (0, dag.asked.get() + MOST_ASKED),
         }
     }
 
@@ -191,11 +192,6 @@ impl<'q> Search<'q> {
                 && stages.into_iter().all(|stage| self.prices.shared(hybrid, (root, stage)) <= most)
     }
 
-    /// The parts of the time of a group.
-    pub(super) fn parts(&mut self, hybrid: &Hybrid, root: FuncId) -> Parts {
-        self.prices.group(hybrid, root)
-    }
-
     /// A candidate after a change, with members that fit their hosts again.
     fn changed(&mut self, from: &Candidate, mut hybrid: Hybrid, funcs: &[FuncId]) -> Candidate {
         let mut affected: BTreeSet<FuncId> =
@@ -277,12 +273,9 @@ impl<'q> Search<'q> {
 
     /// The choices about the groups of a Func and of all that reads it, and those that the host computes.
     fn around(&self, hybrid: &Hybrid, func: FuncId) -> (Vec<FuncId>, Choices) {
-        let state = &hybrid.state;
-        let readers = state.readers(self.dag(), func).into_iter().map(|r| state.root(r.0));
-        let roots: BTreeSet<FuncId> = readers.chain([state.root(func)]).collect();
-        let choices = state.choices.enumerate().filter(|(id, _)| roots.contains(&state.root(*id)));
-        let host = roots.iter().copied().filter(|root| hybrid.host.contains(root));
-        (host.collect(), choices.map(|(id, c)| (id, c.clone())).collect())
+        let roots = hybrid.state.roots_near(self.dag(), func);
+        let host = roots.into_iter().filter(|root| hybrid.host.contains(root));
+        (host.collect(), around(self.dag(), &hybrid.state, func))
     }
 
     /// Takes the best place of a Func.
@@ -308,7 +301,7 @@ impl<'q> Search<'q> {
                 least = Some(candidate);
             }
         }
-        if let Some(least) = least.filter(|c| c.ns() < best.ns() * (1.0 - LEAST_PART / 10.0)) {
+        if let Some(least) = least.filter(|c| c.ns() < best.ns() * (1.0 - LEAST_PART_OF_KERNEL)) {
             *best = least;
         }
     }
@@ -396,7 +389,7 @@ impl<'q> Search<'q> {
             }
             while let Some(shape) = best.hybrid.state.shape((func, stage)).cloned() {
                 let mut least: Option<Candidate> = None;
-                let enough = best.ns() * (1.0 - LEAST_PART / 10.0);
+                let enough = best.ns() * (1.0 - LEAST_PART_OF_KERNEL);
                 for next in shapes::next(self.dag(), (func, stage), &shape, &domain, &self.prices.limits) {
                     if self.is_over() {
                         return;

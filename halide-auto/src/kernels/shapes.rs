@@ -40,7 +40,8 @@ pub(super) fn first(dag: &Dag<'_>, of: (FuncId, usize), domain: &[(i64, i64)], g
     let is_few = |n: usize| vars[n].tells_apart && (1..=FEW_CHANNELS).contains(&extent(domain[n]));
     let long: Vec<usize> = grid.iter().copied().filter(|n| !is_few(*n)).collect();
     for n in (0..vars.len()).filter(|n| vars[*n].dim.is_some() && is_few(*n)) {
-        shape.regs[n] = extent(domain[n]);
+        let points = shape.regs.iter().product::<i64>() * extent(domain[n]);
+        shape.regs[n] = if points <= MOST_OF_THREAD { extent(domain[n]) } else { 1 };
         shape.tile[n] = if grid.contains(&n) { extent(domain[n]) } else { 0 };
     }
     let threads = if long.len() == 1 { &[FIRST_THREADS[0] * FIRST_THREADS[1]][..] } else { &FIRST_THREADS[..] };

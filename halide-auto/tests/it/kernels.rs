@@ -69,6 +69,35 @@ fn blocks_have_no_more_threads_and_memory_than_devices() {
     }
 }
 
+/// A device that can do nothing gets nothing, and figures of no device are no reason to fail.
+#[test]
+fn devices_that_cannot_be_leave_all_to_the_host() {
+    let sizes = Estimates::new().output("down", [4096, 4096]);
+    let none = Gpu { most_threads: [0; 3], most_threads_in_all: 0, shared_bytes: 0, ..Gpu::LEAST };
+    let target = Target { gpu: Some(none), ..TARGET };
+    let options = AutoOptions::default();
+    let auto = halide_auto::auto_schedule(&filters(), &target, &sizes, &options, &mut |_| Ok(None));
+    assert!(!auto.unwrap_or_else(|e| panic!("{e}")).has_kernels());
+    let slow = GpuSpeed { units: 0, lanes: 0, ghz: 0.0, bytes_per_ns: f64::NAN, ..GpuSpeed::DISCRETE };
+    let (auto, _) = chosen_with(&filters(), &GPU, &sizes, &options.gpu(slow));
+    assert!(!auto.has_kernels(), "{}", auto.schedule);
+}
+
+/// Many short dimensions are not all written out by one thread.
+#[test]
+fn short_dimensions_are_written_out_as_far_as_that_is_good() {
+    let input = ImageParam::new("input", F32, 6);
+    let [a, b, c, d, e, f] = ["a", "b", "c", "d", "e", "f"].map(halide_core::Var::new);
+    let mut out = Func::new("out");
+    out[(a, b, c, d, e, f)] = input[(a, b, c, d, e, f)] + 1f32;
+    let pipeline = Pipeline::new([&out]).unwrap_or_else(|e| panic!("{e}"));
+    let slow = Machine { ghz: 1e-3, ..Machine::typical(&GPU) };
+    let options = AutoOptions::default().machine(&slow).gpu(GpuSpeed { launch_ns: 1.0, ..GpuSpeed::DISCRETE });
+    let (auto, plan) = chosen_with(&pipeline, &GPU, &Estimates::new().output("out", [4; 6]), &options);
+    assert!(auto.has_kernels(), "{}", auto.schedule);
+    lower(&plan, &LowerOptions::default()).unwrap_or_else(|e| panic!("{e:?}"));
+}
+
 /// Counts of values: threads meet in one element.
 #[test]
 fn terms_that_meet_are_added_in_single_steps() {

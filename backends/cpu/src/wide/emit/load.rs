@@ -28,29 +28,17 @@ impl Emit<'_> {
         let truth = elem == ScalarType::Bool;
         if matches!(place, Place::Registers) {
             let parts = self.load_slots(buf, index, lane)?;
-            let parts = match mask {
-                None => parts,
-                Some(mask) => {
-                    let mask = self.predicate_mask(mask, lane, lanes)?;
-                    let zero = self.splat_like(&parts, 0)?;
-                    self.choose(&mask, &parts, &zero)?
-                }
-            };
+            let parts = self.zero_elsewhere(parts, mask, lanes)?;
             return self.loaded(parts, truth, lanes);
         }
         let linear = self.linear(index);
-        let live = mask.and_then(|mask| self.first_of_mask(mask, lanes));
+        // Lanes whose distances are known are never clamped.
+        let of_row = mask.filter(|_| !linear.vectors.is_empty());
+        let live = of_row.and_then(|mask| self.first_of_mask(mask, lanes));
         if mask.is_none() == live.is_none()
             && let Some(parts) = self.load_clamped(lane, lanes, place, &linear, live.as_ref())?
         {
-            let parts = match mask {
-                None => parts,
-                Some(mask) => {
-                    let mask = self.predicate_mask(mask, lane, lanes)?;
-                    let zero = self.splat_like(&parts, 0)?;
-                    self.choose(&mask, &parts, &zero)?
-                }
-            };
+            let parts = self.zero_elsewhere(parts, mask, lanes)?;
             return self.loaded(parts, truth, lanes);
         }
         if mask.is_none()
@@ -73,6 +61,13 @@ impl Emit<'_> {
         let mask = mask.map(|m| self.predicate_mask(m, lane, lanes)).transpose()?;
         let parts = self.load_lanes(lane, lanes, mem, &linear, mask.as_ref())?;
         self.loaded(parts, truth, lanes)
+    }
+    /// Lanes that are 0 where a mask, if there is one, is false.
+    fn zero_elsewhere(&mut self, parts: Parts, mask: Option<&Expr>, lanes: usize) -> Emitted<Parts> {
+        let Some(mask) = mask else { return Ok(parts) };
+        let mask = self.predicate_mask(mask, parts.lane, lanes)?;
+        let zero = self.splat_like(&parts, 0)?;
+        self.choose(&mask, &parts, &zero)
     }
     fn loaded(&mut self, parts: Parts, truth: bool, lanes: usize) -> Emitted<Val> {
         if !truth {
