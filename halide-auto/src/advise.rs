@@ -59,6 +59,8 @@ pub struct Advised {
 /// # Errors
 /// As of [`price`](crate::price()).
 pub fn advise(question: &Priceable<'_>, count: usize, inspect: &mut Inspect<'_>) -> Result<Advised, AutoError> {
+    let schedule = &question.schedule.for_pipeline(question.pipeline);
+    let question = &Priceable { schedule, ..*question };
     with_state(question, inspect, |plan, search, own, priced| {
         search.end_after(MOST_PRICED, MOST_ASKED);
         // Steps with the Func and the kind of step that they are of.

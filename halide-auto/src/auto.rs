@@ -27,6 +27,7 @@ pub fn auto_schedule(
     }
     let complete = sizes.complete(pipeline).map_err(AutoError::Estimates)?;
     let machine = options.machine_for(target);
+    let options = &AutoOptions { keep: options.keep.for_pipeline(pipeline), ..options.clone() };
     let chooser = Chooser { pipeline, target, machine: &machine, complete: &complete, options };
     if let Some(gpu) = target.gpu {
         return kernels::choose(&chooser, gpu, inspect);

@@ -5,7 +5,7 @@ use crate::group::Group;
 use halide_ir::machine::{GpuSpeed, Machine};
 use halide_ir::target::Target;
 use halide_sched::plan::Plan;
-use halide_sched::schedule::{FloatMode, Schedule, Verb};
+use halide_sched::schedule::{FloatMode, Schedule};
 
 /// A schedule that was chosen.
 #[derive(Clone, Debug)]
@@ -27,11 +27,7 @@ pub struct Auto {
 impl Auto {
     /// Returns true if a GPU computes any of it.
     pub fn has_kernels(&self) -> bool {
-        self.schedule.directives().iter().any(|d| match d.verb {
-            Verb::Mark { kind, .. } => kind.is_gpu(),
-            Verb::GpuSingleThread => true,
-            _ => false,
-        })
+        self.schedule.has_kernels()
     }
 }
 

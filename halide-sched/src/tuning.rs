@@ -325,6 +325,9 @@ pub(crate) const LAW_DRAWS: u64 = 300;
 /// The most levels that an expression may nest.
 pub(crate) const CONDITION_DEPTH: usize = 64;
 
+/// The most levels of parentheses and signs in a number of a schedule's text.
+pub(crate) const NUMBER_TEXT_DEPTH: usize = 64;
+
 /// The most levels that parentheses may nest.
 pub(crate) const CONDITION_TEXT_DEPTH: usize = 256;
 

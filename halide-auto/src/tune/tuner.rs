@@ -81,6 +81,7 @@ impl Tuner {
             turn: 0,
         };
         for (label, schedule) in starts {
+            let schedule = schedule.for_pipeline(pipeline);
             if tuner.is_new_and_legal(&schedule) {
                 tuner.queue.insert(0, (schedule, Origin::Start(label)));
             }

@@ -10,7 +10,7 @@ use super::legal;
 use super::levels::{self, Levels};
 use super::rewrite::{Rewritten, rewrite};
 use crate::plan::types::{FuncPlan, Plan};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, WrittenOut};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{Pipeline, PipelineData};
 use halide_ir::target::Target;
@@ -22,7 +22,9 @@ use halide_ir::target::Target;
 /// computed in the innermost loop of each stage that uses it. Loops run serially, reduction variables innermost, and
 /// dimension 0 innermost among its kind.
 pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Result<Plan, Vec<ScheduleError>> {
-    let mut errors = Errors::new(schedule);
+    let WrittenOut { schedule, origins } = schedule.written_out(pipeline);
+    let schedule = &schedule;
+    let mut errors = Errors::new(schedule, &origins);
     let Rewritten { pipeline, not_made, spent } = rewrite(pipeline, schedule, target, &mut errors);
     let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &spent, &mut errors);
     let mut graph = Graph::new(&pipeline);

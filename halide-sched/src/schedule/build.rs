@@ -52,8 +52,13 @@ impl Schedule {
 impl StageSchedule<'_> {
     /// Goes on with update number `k`, from 0, of the same Func.
     pub fn update(mut self, k: usize) -> Self {
-        self.subject.stage = k.saturating_add(1);
-        self.subject.specializations.clear();
+        self.subject = Subject { stage: k.saturating_add(1), ..Subject::func(self.subject.func) };
+        self
+    }
+
+    /// Goes on with every update of the same Func: each of them gets the directives that follow.
+    pub fn updates(mut self) -> Self {
+        self.subject = Subject { updates: true, ..Subject::func(self.subject.func) };
         self
     }
 

@@ -22,13 +22,16 @@ pub struct Directive {
     pub at: Option<Location>,
 }
 
-/// The stage a directive speaks of: `f`, `f.update(1)`, or a specialisation of it, `f.specialize(COND)`.
+/// The stage a directive speaks of: `f`, `f.update(1)`, or a specialisation of it, `f.specialize(COND)`; or every update
+/// of a Func, `f.updates()`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Subject {
     /// Name of the Func. `g.in(f)` names the wrapper that `in_` made of `g` for `f`; `g.in()` the global one.
     pub func: String,
     /// 0 is the pure definition, `k` the k-th update (`update(k - 1)` in text and builder).
     pub stage: usize,
+    /// True if it speaks of every update of the Func, `updates()` in text and builder; `stage` is 0 then.
+    pub updates: bool,
     /// The chain of specialisations (by position, from 0, in the order they were written) this speaks of; empty is the
     /// general case.
     pub specializations: Vec<usize>,
@@ -143,7 +146,7 @@ impl Directive {
 impl Subject {
     /// The general case of the pure definition of `func`.
     pub fn func(func: impl Into<String>) -> Subject {
-        Subject { func: func.into(), stage: 0, specializations: Vec::new() }
+        Subject { func: func.into(), stage: 0, updates: false, specializations: Vec::new() }
     }
 }
 

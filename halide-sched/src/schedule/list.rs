@@ -128,6 +128,15 @@ impl Schedule {
         self.directives.iter().any(Directive::reassociates)
     }
 
+    /// Returns true if it gives work to a GPU.
+    pub fn has_kernels(&self) -> bool {
+        self.directives().iter().any(|d| match d.verb {
+            Verb::Mark { kind, .. } => kind.is_gpu(),
+            Verb::GpuSingleThread => true,
+            _ => false,
+        })
+    }
+
     /// Returns the estimates of a Func with these dimensions: first coordinate and extent, dimension by dimension, as
     /// the last directive about each says.
     pub fn estimates(&self, func: &str, dims: &[&str]) -> Vec<Option<(i64, i64)>> {

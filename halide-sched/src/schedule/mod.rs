@@ -9,6 +9,7 @@ mod error;
 mod func_name;
 mod list;
 mod names;
+mod number;
 mod parse;
 mod part;
 mod print;
@@ -18,6 +19,7 @@ mod table;
 mod tests;
 mod text;
 mod tiling;
+mod updates;
 mod values;
 
 pub use arguments::Draws;
@@ -30,6 +32,7 @@ pub use halide_ir::spelling::closest;
 pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
 pub use row::{Parameter, Row, rows};
+pub(crate) use updates::WrittenOut;
 pub use values::{
     Align, Amount, CompareOp, Condition, FloatMode, Identity, LoopKind, Memory, Partition, PrefetchBound, Site, Tail,
     Term,

@@ -1,12 +1,15 @@
 //! The text form of schedules: the one parser. Its inverse is the printer.
 //!
 //! ```text
-//! schedule  = { subject ":" { directive } }              a run of directives goes on over lines; # begins a comment
-//! subject   = func [ ".update(" k ")" ] { ".specialize(" condition ")" }
+//! schedule  = { definition | subject ":" { directive } } a run of directives goes on over lines; # begins a comment
+//! subject   = func [ ".update(" k ")" | ".updates()" ] { ".specialize(" condition ")" }
 //! func      = name { ".in(" funcs ")" | ".clone_in(" funcs ")" | ".rfactor(" names ")" }
 //! directive = word "(" arguments ")"                     the parentheses may be left out where they are empty
 //! name      = identifiers joined by dots, or any text in double quotes
 //! ```
+//!
+//! Definitions (`let tile = 32`) and arithmetic of numbers are in [`number`](super::number). `f.updates()` speaks of
+//! every update of a Func.
 //!
 //! A subject makes what it speaks of: `f.specialize(p > 3):` opens that specialisation unless it is open, and
 //! `g.in(f):` makes that wrapper unless it is made. (`f.rfactor(u)` is only the name of what the directive makes.)
@@ -16,9 +19,10 @@ use super::directive::{Directive, Subject, Verb};
 use super::error::{ParseError, ParseErrors};
 use super::func_name::{Func, Maker};
 use super::list::Schedule;
+use super::number::Numbers;
 use super::row::{Row, read, row, rows};
 use super::text::Text;
-use super::values::Condition;
+use super::values::{Amount, Condition};
 use crate::tuning::MOST_SPECIALIZATIONS;
 use halide_core::error::Location;
 use halide_ir::spelling::closest;
@@ -32,8 +36,33 @@ impl std::str::FromStr for Schedule {
 
 impl Schedule {
     /// Reads the text form; `file` names the text in places of errors.
+    ///
+    /// # Errors
+    /// All mistakes of the text, each with its place.
     pub fn parse(text: &str, file: &str) -> Result<Schedule, ParseErrors> {
+        Schedule::parse_with(text, file, [] as [(&str, Amount); 0])
+    }
+
+    /// Reads the text form with other numbers than those that its `let`s say.
+    ///
+    /// ```
+    /// use halide_sched::schedule::Schedule;
+    /// let text = "let rows = 32
+    ///             blur: split(y, yo, yi, rows) unroll(x, rows / 8)";
+    /// let set = Schedule::parse_with(text, "blur.sched", [("rows", 64)]).unwrap();
+    /// assert_eq!(set.to_string(), "blur: split(y, yo, yi, 64) unroll(x, 8)");
+    /// ```
+    ///
+    /// # Errors
+    /// All mistakes of the text, and numbers that it does not define.
+    pub fn parse_with(
+        text: &str,
+        file: &str,
+        set: impl IntoIterator<Item = (impl Into<String>, impl Into<Amount>)>,
+    ) -> Result<Schedule, ParseErrors> {
+        let set = set.into_iter().map(|(name, amount)| (name.into(), amount.into())).collect();
         let mut parser = Parser { text: Text::new(text, file), schedule: Schedule::new(), subject: Current::None };
+        parser.text.numbers = Numbers::new(set);
         let mut errors = Vec::new();
         while !parser.text.at_end() {
             let start = parser.text.position();
@@ -41,6 +70,9 @@ impl Schedule {
                 errors.push(error);
                 parser.text.skip_item(start);
             }
+        }
+        if errors.is_empty() {
+            errors = parser.text.numbers.unknown(file);
         }
         if errors.is_empty() { Ok(parser.schedule) } else { Err(ParseErrors(errors)) }
     }
@@ -61,8 +93,11 @@ enum Current {
 }
 
 impl Parser<'_> {
-    /// A subject or a directive.
+    /// A definition, a subject or a directive.
     fn item(&mut self) -> Result<(), ParseError> {
+        if self.text.sees_definition() {
+            return self.text.definition().inspect_err(|_| self.subject = Current::Broken);
+        }
         let at = self.text.location();
         let func = match self.text.func("a directive or the name of a Func") {
             Ok(func) => func,
@@ -104,7 +139,11 @@ impl Parser<'_> {
         }
         made.into_iter().for_each(|d| self.schedule.push(d));
         let mut subject = Subject::func(func.name);
-        subject.stage = self.text.update()?;
+        if self.text.take(".updates()") {
+            subject.updates = true;
+        } else {
+            subject.stage = self.text.update()?;
+        }
         while self.text.take(".specialize(") {
             if subject.specializations.len() == MOST_SPECIALIZATIONS {
                 let message =

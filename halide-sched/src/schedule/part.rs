@@ -37,7 +37,7 @@ impl Schedule {
 }
 
 /// The name of the Func that a directive makes.
-fn made_name(directive: &Directive) -> Option<String> {
+pub(super) fn made_name(directive: &Directive) -> Option<String> {
     let func = &directive.subject.func;
     match &directive.verb {
         Verb::In { consumers } => Some(wrapper_name(func, consumers)),

@@ -44,7 +44,7 @@ fn opened_by_subject(directive: &Directive, next: Option<&Subject>, before: &Sch
             let opened = before.opened(subject) - 1;
             let first = before.specialization(subject, condition) == Some(opened);
             let path = [subject.specializations.as_slice(), &[opened]].concat();
-            first && next.func == subject.func && next.stage == subject.stage && next.specializations == path
+            first && *next == Subject { specializations: path, ..subject.clone() }
         }
         Verb::In { consumers } => makes(subject, next, &wrapper_name(&subject.func, consumers), before),
         Verb::CloneIn { consumers } => makes(subject, next, &clone_name(&subject.func, consumers), before),
@@ -53,7 +53,7 @@ fn opened_by_subject(directive: &Directive, next: Option<&Subject>, before: &Sch
 }
 
 fn makes(subject: &Subject, next: &Subject, name: &str, before: &Schedule) -> bool {
-    let plain = subject.stage == 0 && subject.specializations.is_empty() && is_made(&subject.func, before);
+    let plain = *subject == Subject::func(subject.func.as_str()) && is_made(&subject.func, before);
     plain && next.func == name && is_made_name(name) && before.times_made(name) == 1
 }
 
@@ -75,7 +75,11 @@ impl fmt::Display for SubjectText<'_> {
         } else {
             quote(f, &subject.func)?;
         }
-        update_suffix(f, subject.stage)?;
+        if subject.updates {
+            f.write_str(".updates()")?;
+        } else {
+            update_suffix(f, subject.stage)?;
+        }
         let mut outer = Subject { specializations: Vec::new(), ..(*subject).clone() };
         for &index in &subject.specializations {
             match schedule.first_condition(&outer, index) {

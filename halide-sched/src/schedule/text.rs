@@ -1,6 +1,7 @@
 //! The letters of a schedule's text: names, numbers, punctuation, places.
 
 use super::error::ParseError;
+use super::number::Numbers;
 use halide_core::error::Location;
 use std::cell::Cell;
 use std::fmt;
@@ -14,16 +15,24 @@ pub(super) struct Text<'t> {
     seen: Cell<(usize, u32, u32)>,
     /// The parentheses that are open in the name of a Func that is read.
     pub(super) open_names: usize,
+    /// The numbers that have names.
+    pub(super) numbers: Numbers,
 }
 
 /// Words that, with `(` after them, end a dotted name.
-const SUFFIXES: [&str; 8] = ["in", "clone_in", "rfactor", "update", "specialize", "min", "extent", "stride"];
+const SUFFIXES: [&str; 9] = ["in", "clone_in", "rfactor", "update", "updates", "specialize", "min", "extent", "stride"];
 
 impl<'t> Text<'t> {
     pub(super) fn new(text: &'t str, file: &'t str) -> Text<'t> {
-        let mut text = Text { text, pos: 0, file, seen: Cell::new((0, 1, 1)), open_names: 0 };
+        let seen = Cell::new((0, 1, 1));
+        let mut text = Text { text, pos: 0, file, seen, open_names: 0, numbers: Numbers::default() };
         text.skip_space();
         text
+    }
+
+    /// Returns the text behind `token`, which is next.
+    pub(super) fn clone_after(&self, token: &str) -> Option<Text<'t>> {
+        self.rest().strip_prefix(token).map(|rest| Text::new(rest, self.file))
     }
 
     fn rest(&self) -> &'t str {
@@ -32,7 +41,12 @@ impl<'t> Text<'t> {
 
     /// Returns the number of items up to the end of the parentheses.
     pub(super) fn items_ahead(&self) -> usize {
-        1 + self.rest().split(')').next().map_or(0, |list| list.matches(',').count())
+        let mut depth = 0;
+        let ends = |c: char| {
+            depth += i64::from(c == '(') - i64::from(c == ')');
+            depth < 0
+        };
+        1 + self.rest().split(ends).next().map_or(0, |list| list.matches(',').count())
     }
 
     pub(super) fn at_end(&self) -> bool {
@@ -78,8 +92,7 @@ impl<'t> Text<'t> {
 
     /// Returns true if `first` is next and `second` comes after it.
     pub(super) fn sees_pair(&self, first: &str, second: &str) -> bool {
-        let after = self.rest().strip_prefix(first);
-        after.is_some_and(|rest| Text::new(rest, self.file).sees(second))
+        self.clone_after(first).is_some_and(|text| text.sees(second))
     }
 
     /// Reads `token` if it is next.
@@ -263,7 +276,7 @@ impl<'t> Text<'t> {
     /// The parentheses opened since `start` that are not closed before here.
     fn opened_since(&self, start: usize) -> i64 {
         let text = &self.text[..self.pos];
-        let mut read = Text { text, pos: start, file: self.file, seen: self.seen.clone(), open_names: 0 };
+        let mut read = Text { pos: start, seen: self.seen.clone(), ..Text::new(text, self.file) };
         let mut depth = 0;
         while let Some(c) = read.letter() {
             depth += match c {

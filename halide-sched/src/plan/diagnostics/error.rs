@@ -23,19 +23,21 @@ pub struct ScheduleError {
 /// The errors found so far.
 pub(crate) struct Errors<'s> {
     schedule: &'s Schedule,
+    /// The numbers that the directives have in the schedule that was given.
+    origins: &'s [usize],
     list: Vec<ScheduleError>,
 }
 
 impl<'s> Errors<'s> {
-    pub(crate) fn new(schedule: &'s Schedule) -> Errors<'s> {
-        Errors { schedule, list: Vec::new() }
+    pub(crate) fn new(schedule: &'s Schedule, origins: &'s [usize]) -> Errors<'s> {
+        Errors { schedule, origins, list: Vec::new() }
     }
 
     /// Something is wrong with directive number `directive`.
     pub(crate) fn report(&mut self, directive: usize, problem: Problem) {
         let d = &self.schedule.directives()[directive];
         self.list.push(ScheduleError {
-            directive: Some(directive),
+            directive: Some(self.origins.get(directive).copied().unwrap_or(directive)),
             at: d.at,
             subject: self.schedule.subject_text(&d.subject),
             text: d.verb.to_string(),

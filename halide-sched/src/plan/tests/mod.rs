@@ -4,6 +4,7 @@ mod errors;
 mod graph;
 mod samples;
 mod show;
+mod updates;
 
 use crate::plan::resolve;
 use crate::schedule::Schedule;

@@ -23,13 +23,7 @@ impl Argument for Amount {
 
 /// A constant, a parameter or `natural`.
 pub(crate) fn amount(text: &mut Text<'_>) -> Result<Amount, ParseError> {
-    let expected = "a number, a parameter or `natural`";
-    if text.peek_integer() {
-        return text.integer(expected).map(Amount::Const);
-    }
-    let quoted = text.sees("\"");
-    let name = text.name(expected)?;
-    Ok(if name == "natural" && !quoted { Amount::Natural } else { Amount::Param(name) })
+    text.amount()
 }
 
 /// The factor of a split, if there is one.
@@ -98,7 +92,7 @@ integer_or! {
 }
 
 fn integer(text: &mut Text<'_>) -> Result<i64, ParseError> {
-    text.integer("a number")
+    text.number("a number")
 }
 
 /// The first coordinate and the extent of each dimension: `[0, 100], [0, 80]`.
@@ -153,8 +147,8 @@ impl Argument for Identities {
 
 fn identity(text: &mut Text<'_>) -> Result<Identity, ParseError> {
     let expected = "a number, `lowest` or `highest`";
-    if text.peek_integer() {
-        return text.integer(expected).map(Identity::Const);
+    if text.sees_number() {
+        return text.number(expected).map(Identity::Const);
     }
     choice(text, expected, &[Identity::Lowest, Identity::Highest], Identity::word)
 }

@@ -3,7 +3,7 @@
 use super::super::error::ParseError;
 use super::super::func_name::Func;
 use super::super::text::Text;
-use super::super::values::{CompareOp, Condition, Term};
+use super::super::values::{Amount, CompareOp, Condition, Term};
 use super::write::{field_word, precedence};
 use crate::tuning::{CONDITION_TEXT_DEPTH, MOST_CONDITION_OPERATORS};
 use halide_core::pipeline::DimField;
@@ -146,6 +146,7 @@ fn atom(text: &mut Text<'_>, left: &mut Left) -> Result<Operand, ParseError> {
 }
 
 fn named(text: &mut Text<'_>) -> Result<Operand, ParseError> {
+    let quoted = text.sees("\"");
     let Func { name, is_made, .. } = text.func("a parameter")?;
     for field in [DimField::Min, DimField::Extent, DimField::Stride] {
         if text.take(&format!(".{}(", field_word(field))) {
@@ -160,7 +161,13 @@ fn named(text: &mut Text<'_>) -> Result<Operand, ParseError> {
         return Ok(Operand::Condition(Condition::Invalid(message)));
     }
     if !is_made {
-        Ok(Operand::Term(Term::Param(name)))
+        let term = match text.numbers.get(&name).filter(|_| !quoted) {
+            Some(Amount::Const(value)) => Term::Const(*value),
+            Some(Amount::Param(other)) => Term::Param(other.clone()),
+            Some(Amount::Natural) => return Err(text.expected("a number, and not `natural`, before this")),
+            None => Term::Param(name),
+        };
+        Ok(Operand::Term(term))
     } else {
         Err(text.expected("`.min(`, `.extent(` or `.stride(`"))
     }

@@ -125,7 +125,7 @@ fn arguments() {
             "f: compute_with(g, x, AlignMiddle)",
             expect!["f.sched:1:23: expected NoAlign, AlignStart or AlignEnd, found `AlignMiddle`"],
         ),
-        ("f: split(x, xo, xi, -)", expect!["f.sched:1:21: expected a number, a parameter or `natural`, found `-`"]),
+        ("f: split(x, xo, xi, -)", expect!["f.sched:1:22: expected a number, found `)`"]),
         ("f: prefetch(8, x, y)", expect!["f.sched:1:13: expected the name of a Func or an image, found `8`"]),
         (
             "f: prefetch(in, x, y, 2, Guard)",

@@ -4,6 +4,7 @@ mod errors;
 mod hostile;
 mod language;
 mod listing;
+mod number;
 mod random;
 
 use super::*;
@@ -28,6 +29,24 @@ fn the_schedule_of_the_tour() {
     let canonical = "blur_y: split(y, yo, yi, 32) parallel(yo) vectorize(x, 16)\n\
                      blur_x: store_at(blur_y, yo) compute_at(blur_y, yi) vectorize(x, 16)";
     check(&fast, text, canonical);
+}
+
+#[test]
+fn every_update_at_once() {
+    let mut s = Schedule::new();
+    s.func("f")
+        .compute_root()
+        .updates()
+        .vectorize("x", 8)
+        .specialize(Condition::Param("fast".to_string()))
+        .parallel("y");
+    s.func("f").updates().unroll("x", 2).update(1).serial("x");
+    let text = "f: compute_root()\n\
+        f.updates(): vectorize(x, 8)\n\
+        f.updates().specialize(fast): parallel(y)\n\
+        f.updates(): unroll(x, 2)\n\
+        f.update(1): serial(x)";
+    check(&s, text, text);
 }
 
 #[test]

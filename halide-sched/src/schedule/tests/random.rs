@@ -96,7 +96,9 @@ impl Rng {
     fn subject(&mut self, before: Option<&Directive>) -> Subject {
         match (self.below(4), before) {
             (0, _) | (_, None) => {
-                Subject { func: self.func(), stage: self.below(3), specializations: self.list(2, |r| r.below(2)) }
+                let (updates, stage) = (self.below(4) == 0, self.below(3));
+                let stage = if updates { 0 } else { stage };
+                Subject { func: self.func(), stage, updates, specializations: self.list(2, |r| r.below(2)) }
             }
             (1, Some(Directive { subject, verb: Verb::In { consumers }, .. })) => {
                 Subject::func(wrapper_name(&subject.func, consumers))
