@@ -138,10 +138,12 @@ mod aliases;
 pub mod auto;
 mod available_memory;
 pub mod call;
+pub mod check;
 pub mod compiled;
 pub mod compiler;
 #[cfg(all(feature = "cpu", feature = "gpu"))]
 mod device;
+mod difference;
 pub mod engine;
 pub mod error;
 #[cfg(feature = "gpu")]

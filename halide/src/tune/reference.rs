@@ -1,11 +1,9 @@
 //! The right output, which all others are held against.
 
+use crate::difference;
 use crate::error::Error;
 use halide_core::buffer::AnyBuffer;
 use halide_core::pipeline::Pipeline;
-
-/// The share of the largest value by which floats may differ where a schedule may round them otherwise.
-const ROUNDED: f64 = 1e-4;
 
 /// The outputs of the pick.
 pub(super) struct Reference {
@@ -50,26 +48,8 @@ impl Reference {
     /// The first difference of an output or a part of it.
     fn difference_of(&self, i: usize, output: &AnyBuffer, loose: bool) -> Option<String> {
         let expected = self.outputs.get(i)?;
-        let allowed = if loose { allowed(expected) } else { 0.0 };
         let name = &self.names[i];
-        let text = |at: &[i32], a, b| format!("`{name}` at {at:?} is {b} and should be {a}");
-        if allowed == 0.0 {
-            return output.first_difference(expected).map(|(at, b, a)| text(&at, a, b));
-        }
-        let mut all = expected.coords();
-        all.find_map(|at| {
-            let (a, b) = (expected.get(&at)?, output.get(&at)?);
-            let near = (a.as_f64() - b.as_f64()).abs() <= allowed;
-            (!near && !a.same(b)).then(|| text(&at, a, b))
-        })
+        let found = difference::first(expected, output, loose);
+        found.map(|(at, right, found)| format!("`{name}` at {at:?} is {found} and should be {right}"))
     }
-}
-
-/// The difference that rounding may make.
-fn allowed(expected: &AnyBuffer) -> f64 {
-    if !expected.ty().is_float() {
-        return 1.0;
-    }
-    let sizes = expected.coords().filter_map(|at| expected.get(&at)).map(|value| value.as_f64().abs());
-    ROUNDED * sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
 }

@@ -13,6 +13,7 @@ mod cases_domains;
 mod cases_reductions;
 mod cases_runtime;
 mod cases_values;
+mod check;
 #[cfg(feature = "cpu")]
 mod chosen;
 #[cfg(feature = "cpu")]

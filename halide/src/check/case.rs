@@ -1,0 +1,201 @@
+//! Cases: sizes, inputs and parameters, and the results that are right for them.
+
+use super::engines::{Runner, regions_text};
+use super::outcome::{Agreed, Cause, Disagreement};
+use super::values::{drawn, input};
+use crate::call::Call;
+use crate::compiled::Compiled;
+use crate::compiler::Compiler;
+use crate::difference;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::input_requirements::InputNeed;
+use crate::pipeline::Pipeline;
+use halide_core::buffer::{AnyBuffer, Coordinate, Region};
+use halide_core::interp::{Inputs, RunError};
+use halide_core::value::Scalar;
+use halide_ir::target::Target;
+use halide_sched::schedule::Schedule;
+
+/// The regions of the outputs of a run, with inputs and parameters. Those that are not given are drawn at random:
+/// inputs of just the size that the run needs, parameters from their ranges.
+#[derive(Clone, Debug)]
+pub struct Case {
+    outputs: Vec<Region>,
+    /// True if the one region is that of every output.
+    for_all: bool,
+    images: Vec<(String, AnyBuffer)>,
+    params: Vec<(String, Scalar)>,
+    seed: u64,
+}
+
+impl Case {
+    /// Outputs of these extents, from coordinate 0 on; several outputs are equally large.
+    pub fn new<C: Coordinate>(extents: impl AsRef<[C]>) -> Case {
+        Case { for_all: true, ..Case::of_regions([Region::of_extents(extents)]) }
+    }
+
+    /// Outputs over these regions, one per output Func.
+    pub fn of_regions(regions: impl IntoIterator<Item = Region>) -> Case {
+        let outputs = regions.into_iter().collect();
+        Case { outputs, for_all: false, images: Vec::new(), params: Vec::new(), seed: 0 }
+    }
+
+    /// The image called `name` is this buffer.
+    pub fn image(mut self, name: &str, buffer: impl Into<AnyBuffer>) -> Case {
+        self.images.push((name.to_string(), buffer.into()));
+        self
+    }
+
+    /// The parameter called `name` is `value`.
+    pub fn param(mut self, name: &str, value: impl Into<Scalar>) -> Case {
+        self.params.push((name.to_string(), value.into()));
+        self
+    }
+
+    /// Draws from this seed what is not given.
+    pub fn seed(self, seed: u64) -> Case {
+        Case { seed, ..self }
+    }
+
+    /// The sizes as text.
+    pub(super) fn text(&self) -> String {
+        regions_text(&self.outputs)
+    }
+}
+
+impl<C: Coordinate, const N: usize> From<[C; N]> for Case {
+    fn from(extents: [C; N]) -> Case {
+        Case::new(extents)
+    }
+}
+
+impl From<Region> for Case {
+    fn from(region: Region) -> Case {
+        Case { for_all: true, ..Case::of_regions([region]) }
+    }
+}
+
+/// A case with what is right for it.
+pub(super) struct Prepared {
+    text: String,
+    regions: Vec<Region>,
+    given: Inputs,
+    /// The names of the images that are given.
+    images: Vec<String>,
+    seed: u64,
+    right: Result<Vec<AnyBuffer>, Error>,
+}
+
+impl Prepared {
+    /// Computes the results by the reference interpreter.
+    pub(super) fn new(case: &Case, pipeline: &Pipeline, target: &Target) -> Result<Prepared, Cause> {
+        let (expected, found) = (pipeline.outputs.len(), case.outputs.len());
+        let regions = match (case.for_all, &case.outputs[..]) {
+            (true, [region]) => vec![region.clone(); expected],
+            _ if expected == found => case.outputs.clone(),
+            _ => return Err(Cause::Case(RunError::OutputCount { expected, found }.into())),
+        };
+        let mut given = Inputs::new();
+        let params = pipeline.params.iter().enumerate();
+        for (n, param) in params {
+            let said = case.params.iter().find(|(name, _)| *name == param.name);
+            let value = said.map_or_else(|| drawn(param, case.seed ^ n as u64), |(_, value)| *value);
+            given = given.param(&param.name, value);
+        }
+        for (name, value) in case.params.iter().filter(|(name, _)| pipeline.params.iter().all(|p| p.name != *name)) {
+            given = given.param(name, *value);
+        }
+        for (name, buffer) in &case.images {
+            given = given.image(name, buffer.clone());
+        }
+        let images = case.images.iter().map(|(name, _)| name.clone()).collect();
+        let right = Ok(Vec::new());
+        let mut prepared = Prepared { text: case.text(), regions, given, images, seed: case.seed, right };
+        let reference = Compiler::new(pipeline).engine(Engine::Interp).target(target).compile().map_err(Cause::Case)?;
+        let inputs = prepared.inputs(&reference, Room::Least).map_err(Cause::Case)?;
+        prepared.right = prepared.call(&reference, &inputs).realize_all(&prepared.regions);
+        match &prepared.right {
+            // A requirement of the algorithm that fails is a result, too.
+            Ok(_) | Err(Error::Run(RunError::Require { .. })) => Ok(prepared),
+            Err(error) => Err(Cause::Case(error.clone())),
+        }
+    }
+
+    fn call<'c>(&self, compiled: &'c Compiled, inputs: &Inputs) -> Call<'c> {
+        compiled.inputs().with_given(inputs).print_to(|_| {})
+    }
+
+    /// Inputs with random values for those that are not given.
+    fn inputs(&self, compiled: &Compiled, room: Room) -> Result<Inputs, Error> {
+        let needs = self.call(compiled, &self.given).infer_input_bounds(&self.regions)?;
+        let mut all = self.given.clone();
+        for (n, need) in needs.iter().enumerate().filter(|(_, need)| !self.images.contains(&need.name)) {
+            let image = compiled.whole().images.iter().find(|image| image.name == need.name);
+            let promise = image.map(|image| image.values).unwrap_or_default();
+            all = all.image(&need.name, input(need, room.of(need), promise, self.seed ^ (n as u64) << 32)?);
+        }
+        Ok(all)
+    }
+
+    /// The first difference that any engine makes of a schedule.
+    pub(super) fn differs(&self, schedule: &Schedule, runners: &[Runner], agreed: &mut Agreed) -> Option<Disagreement> {
+        for runner in runners {
+            for room in [Room::Least, Room::Most] {
+                for &threads in &runner.threads {
+                    if let Err(cause) = self.run(schedule, runner, room, threads, agreed) {
+                        let engine = runner.text(threads);
+                        return Some(Disagreement { case: self.text.clone(), engine, ..Disagreement::of(cause) });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn run(
+        &self,
+        schedule: &Schedule,
+        runner: &Runner,
+        room: Room,
+        threads: usize,
+        agreed: &mut Agreed,
+    ) -> Result<(), Cause> {
+        let inputs = self.inputs(&runner.compiled, room);
+        let found =
+            inputs.and_then(|inputs| self.call(&runner.compiled, &inputs).threads(threads).realize_all(&self.regions));
+        agreed.runs += 1;
+        let (right, found) = match (&self.right, found) {
+            (Ok(right), Ok(found)) => (right, found),
+            (Ok(_), Err(error)) => return Err(Cause::Error(error)),
+            (Err(expected), Ok(_)) => return Err(Cause::NoError(expected.clone())),
+            (Err(_), Err(_)) => return Ok(()),
+        };
+        let outputs = runner.compiled.outputs().into_iter().flat_map(|func| func.types.iter().map(|_| &func.name));
+        for ((right, found), output) in right.iter().zip(&found).zip(outputs) {
+            agreed.values += right.len();
+            if let Some((at, expected, found)) = difference::first(right, found, schedule.reassociates()) {
+                return Err(Cause::Value { output: output.clone(), at, expected, found });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The size of inputs.
+#[derive(Clone, Copy)]
+enum Room {
+    /// Just as large as the run must have them.
+    Least,
+    /// As large as the main variant of the code wants them.
+    Most,
+}
+
+impl Room {
+    fn of(self, need: &InputNeed) -> &Region {
+        match self {
+            Room::Least => &need.region,
+            Room::Most => &need.roomy,
+        }
+    }
+}
