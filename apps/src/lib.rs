@@ -1,14 +1,6 @@
-//! Example pipelines with their schedules, and what the command line needs to run them on files.
+//! Example pipelines with their schedules.
 
 pub mod app;
-pub mod files;
 pub mod filters;
-pub mod input;
-pub mod job;
-mod jpeg;
-pub mod measure;
-pub mod memory;
-pub mod params;
-pub mod place;
-pub mod random;
-mod shown;
+
+pub use halide_tool::{files, input, job, params};

@@ -1,9 +1,10 @@
 //! Bilateral grid (Chen, Paris and Durand 2007): a blur that keeps edges. Pixels are gathered in a coarse grid of place
 //! and brightness, the grid is blurred, and every pixel reads it at its own brightness.
 
-use crate::app::{App, Settings, Shows, Takes, plane, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, plane};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// Pixels per cell of the grid, in each direction.
 const CELL: i32 = 8;
@@ -15,7 +16,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::EachChannel,
     shows: Shows::Full(1),
-    schedules: schedules!["bilateral_grid": cpu, root],
+    schedules: schedules!["schedules/bilateral_grid": cpu, root],
     pipeline,
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height], White::At(1))],
     output: plane,

@@ -1,9 +1,10 @@
 //! A 3x3 box blur of 16-bit values in two passes: the smallest pipeline in which the schedule matters.
 
 use super::framed;
-use crate::app::{App, Settings, Shows, Takes, plane, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, plane};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -13,7 +14,7 @@ pub const APP: App = App {
     takes: Takes::EachChannel,
     shows: Shows::AsStored,
     schedules: schedules![
-        "blur": columns, columns_avx2, strips, tiles, sliding_window, full_fusion, breadth_first, root,
+        "schedules/blur": columns, columns_avx2, strips, tiles, sliding_window, full_fusion, breadth_first, root,
         gpu, gpu_words, gpu_tiles, gpu_slide, gpu_inline
     ],
     pipeline,

@@ -1,9 +1,10 @@
 //! From the raw values of a camera's sensor to a picture: hot pixels are removed, colours are made of the Bayer mosaic
 //! and corrected, a curve is applied, and edges are sharpened.
 
-use crate::app::{App, Edges, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, Picture, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Edges, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, Picture, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -12,7 +13,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(255),
-    schedules: schedules!["camera_pipe": cpu, root],
+    schedules: schedules!["schedules/camera_pipe": cpu, root],
     pipeline,
     inputs: |settings, width, height| {
         let (more_x, more_y) = (settings.border(2 * BORDER.0), settings.border(2 * BORDER.1));

@@ -1,8 +1,9 @@
 //! A layer of a neural network: 3 x 3 convolution of many channels, with bias, and negative values cut off.
 
-use crate::app::{App, Settings, Shows, Takes, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The number of images, and the number of channels that come in and go out.
 const IMAGES: i64 = 5;
@@ -15,7 +16,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Nothing,
     shows: Shows::Nothing,
-    schedules: schedules!["conv_layer": cpu, cpu_avx2, root],
+    schedules: schedules!["schedules/conv_layer": cpu, cpu_avx2, root],
     pipeline,
     inputs: |_, width, height| {
         let numbers = |name, extents: &[i64]| Input::pixels(name, F32, extents, White::At(1));

@@ -1,9 +1,10 @@
 //! Harris corners: how much brightness changes in every direction around a pixel.
 
 use super::{framed, gray};
-use crate::app::{App, Settings, Shows, Takes, plane, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, plane};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -12,7 +13,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Stretched,
-    schedules: schedules!["harris": cpu, root],
+    schedules: schedules!["schedules/harris": cpu, root],
     pipeline,
     inputs: |settings, width, height| {
         let more = settings.border(6);

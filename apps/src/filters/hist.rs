@@ -1,8 +1,9 @@
 //! Histogram equalisation: brightness becomes its rank among all pixels, colour stays.
 
-use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -11,7 +12,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(255),
-    schedules: schedules!["hist": cpu, root],
+    schedules: schedules!["schedules/hist": cpu, root],
     pipeline,
     inputs: |_, width, height| vec![Input::pixels("input", U8, &[width, height, 3], White::At(255))],
     output: rgb,

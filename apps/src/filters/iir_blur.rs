@@ -1,8 +1,9 @@
 //! A recursive blur: every pixel is mixed with the one before it, down and up the columns, then along the rows.
 
-use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -11,7 +12,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(1),
-    schedules: schedules!["iir_blur": cpu, root],
+    schedules: schedules!["schedules/iir_blur": cpu, root],
     pipeline,
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,

@@ -1,8 +1,9 @@
 //! Colours for pixels that have none: where alpha is 0, what coarser levels of a pyramid have is shown.
 
-use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// Levels of the pyramid that the app uses.
 pub const LEVELS: usize = 10;
@@ -17,7 +18,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgba,
     shows: Shows::Full(1),
-    schedules: schedules!["interpolate": cpu, root],
+    schedules: schedules!["schedules/interpolate": cpu, root],
     pipeline: |_: &Settings| pipeline(LEVELS),
     inputs: |_, width, height| {
         let pixels = Input::pixels("input", F32, &[width, height, 4], White::At(1));
@@ -28,7 +29,7 @@ pub const APP: App = App {
 };
 
 /// The picture; one that is opaque gets holes, so that there is something to fill.
-fn with_holes(picture: &crate::input::Picture, at: &[i32]) -> f32 {
+fn with_holes(picture: &halide_tool::input::Picture, at: &[i32]) -> f32 {
     let (x, y, c) = (at[0], at[1], at[2]);
     let opaque = c == 3 && picture.at(x, y, 3) == 1.0;
     if opaque && (x / 8 + y / 8) % 4 != 0 { 0.0 } else { picture.at(x, y, c) }

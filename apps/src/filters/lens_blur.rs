@@ -1,9 +1,10 @@
 //! The blur of a large lens, from two views: how far apart the views of each pixel are says how deep it lies, and depth
 //! says how far its light spreads.
 
-use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, Picture, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, Picture, White};
+use halide_tool::schedules;
 
 /// Levels of the pyramid that fills in depth where it is not clear.
 const LEVELS: usize = 8;
@@ -15,7 +16,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(255),
-    schedules: schedules!["lens_blur": cpu, root],
+    schedules: schedules!["schedules/lens_blur": cpu, root],
     pipeline,
     inputs: |_, width, height| {
         let view = |name| Input::pixels(name, U8, &[width, height, 3], White::At(255));

@@ -2,9 +2,10 @@
 //! Kautz (2011). One pyramid is built for each of several reference intensities; every output coefficient is mixed from
 //! the two whose reference is nearest to the local intensity.
 
-use crate::app::{App, Shows, Takes, rgb, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Shows, Takes, rgb};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// Levels of the pyramids that the app uses.
 pub const PYRAMID_LEVELS: usize = 8;
@@ -16,7 +17,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(65535),
-    schedules: schedules!["local_laplacian": cpu, rows, single_thread, root, gpu],
+    schedules: schedules!["schedules/local_laplacian": cpu, rows, single_thread, root, gpu],
     pipeline: |_| pipeline(PYRAMID_LEVELS),
     inputs: |_, width, height| vec![Input::pixels("input", U16, &[width, height, 3], White::At(65535))],
     output: rgb,

@@ -1,8 +1,9 @@
 //! The product of two matrices.
 
-use crate::app::{App, Setting, Settings, Shows, Takes, plane, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Setting, Settings, Shows, Takes, plane};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -11,7 +12,7 @@ pub const APP: App = App {
     settings: &[Setting { name: "type", values: &["f32", "f64"] }],
     takes: Takes::Nothing,
     shows: Shows::Nothing,
-    schedules: schedules!["matmul": cpu, cpu_avx2, strict, root],
+    schedules: schedules!["schedules/matmul": cpu, cpu_avx2, strict, root],
     pipeline,
     inputs: |settings, width, height| {
         let matrix = |name, extents: [i64; 2]| Input::pixels(name, element(settings), &extents, White::At(1));

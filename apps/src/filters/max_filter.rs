@@ -1,9 +1,10 @@
 //! Maximum over a disc. Every column of the disc is two windows of a power of two lines, whose maxima come from those
 //! of half as many.
 
-use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// Radius of the disc in pixels.
 pub const RADIUS: i32 = 26;
@@ -15,7 +16,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(1),
-    schedules: schedules!["max_filter": cpu, root],
+    schedules: schedules!["schedules/max_filter": cpu, root],
     pipeline: |_: &Settings| pipeline(RADIUS),
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,

@@ -17,8 +17,8 @@ pub mod resize;
 pub mod stencil_chain;
 pub mod unsharp;
 
-use crate::app::Edges;
 use halide::prelude::*;
+use halide_tool::app::Edges;
 
 /// `input` with `border` more pixels on each side than the output: in the middle of them is the point (0, 0). With
 /// [`Edges::Repeat`] the input has no border, and its nearest pixel is read there.

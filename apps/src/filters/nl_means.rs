@@ -1,9 +1,10 @@
 //! Non-local means (Buades, Coll and Morel 2005): a pixel becomes the mean of those around it, of which those count
 //! most whose neighbourhoods are like its own.
 
-use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// Width and height of the neighbourhoods that are compared.
 const PATCH: i32 = 7;
@@ -17,7 +18,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(1),
-    schedules: schedules!["nl_means": cpu, root],
+    schedules: schedules!["schedules/nl_means": cpu, root],
     pipeline,
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,

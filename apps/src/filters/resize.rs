@@ -1,8 +1,9 @@
 //! Another size of an image, by one of four filters: along y, then along x.
 
-use crate::app::{App, Edges, Setting, Settings, Shows, Takes, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Edges, Setting, Settings, Shows, Takes};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -15,7 +16,7 @@ pub const APP: App = App {
     ],
     takes: Takes::Rgb,
     shows: Shows::FullType,
-    schedules: schedules!["resize": cpu, root],
+    schedules: schedules!["schedules/resize": cpu, root],
     pipeline,
     inputs: |settings, width, height| {
         let (up, down) = scale(settings);

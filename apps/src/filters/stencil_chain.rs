@@ -1,8 +1,9 @@
 //! A chain of 5x5 stencils of 16-bit values, whose sums wrap: every stage reads every other one's border.
 
-use crate::app::{App, Settings, Shows, Takes, plane, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, plane};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The number of stencils that follow each other.
 pub const STAGES: usize = 32;
@@ -14,7 +15,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::EachChannel,
     shows: Shows::Full(65535),
-    schedules: schedules!["stencil_chain": cpu, sliding, root],
+    schedules: schedules!["schedules/stencil_chain": cpu, sliding, root],
     pipeline: |_: &Settings| pipeline(STAGES),
     inputs: |_, width, height| vec![Input::pixels("input", U16, &[width, height], White::AsStored)],
     output: plane,

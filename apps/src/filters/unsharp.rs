@@ -1,9 +1,10 @@
 //! Unsharp mask: brightness is moved away from its Gaussian blur, and colours keep their proportions.
 
 use super::gray;
-use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
-use crate::input::{Input, White};
 use halide::prelude::*;
+use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::input::{Input, White};
+use halide_tool::schedules;
 
 /// The app.
 pub const APP: App = App {
@@ -12,7 +13,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Rgb,
     shows: Shows::Full(1),
-    schedules: schedules!["unsharp": cpu, root],
+    schedules: schedules!["schedules/unsharp": cpu, root],
     pipeline,
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,

@@ -45,13 +45,13 @@ const READERS: [(&str, &str); 16] = [
     ("backends/gpu/src/runtime/gpu.rs", "what a driver calls itself"),
     ("halide-ir/src/machine/sysfs.rs", "files of the operating system"),
     ("halide/src/available_memory.rs", "files of the operating system"),
-    ("apps/src/app.rs", "names of schedule files, which say what they are for"),
-    ("apps/src/bin/halide/args.rs", "the command line"),
-    ("apps/src/bin/halide/html.rs", "text for a page, whose letters are escaped"),
-    ("apps/src/files.rs", "paths of files, in messages"),
+    ("tool/src/app.rs", "names of schedule files, which say what they are for"),
+    ("tool/src/cli/args.rs", "the command line"),
+    ("tool/src/cli/html.rs", "text for a page, whose letters are escaped"),
+    ("tool/src/files.rs", "paths of files, in messages"),
     ("apps/src/filters/resize.rs", "a ratio as setting"),
-    ("apps/src/memory.rs", "sizes in files of the operating system"),
-    ("apps/src/params.rs", "parameters on the command line"),
+    ("tool/src/memory.rs", "sizes in files of the operating system"),
+    ("tool/src/params.rs", "parameters on the command line"),
 ];
 
 #[test]

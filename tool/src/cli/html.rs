@@ -1,9 +1,9 @@
 //! `--html`: what was compiled and what it took, as one page that needs nothing else. Every name of a Func leads to its
 //! row, and from there to each section that speaks of it.
 
-use crate::Failure;
-use crate::args::Backend;
-use crate::gpu;
+use super::Failure;
+use super::args::Backend;
+use super::gpu;
 use halide::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,21 +1,21 @@
 //! `halide list`: what there is to run, and on what.
 
-use crate::common::cpu;
-use crate::gpu;
-use crate::{Failure, say};
+use super::common::cpu;
+use super::gpu;
+use super::{Failure, Tool, say};
+use crate::app::{App, Edges, NamedSchedule, Takes};
+use crate::params::describe;
 use halide::prelude::*;
-use halide_apps::app::{APPS, App, Edges, NamedSchedule, Takes};
-use halide_apps::params::describe;
 use serde_json::{Value, json};
 
 /// Prints the apps with their schedules and parameters.
-pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
+pub(crate) fn list(tool: &Tool, as_json: bool) -> Result<(), Failure> {
     if as_json {
-        let apps = APPS.iter().map(app_json).collect::<Result<Vec<Value>, Failure>>()?;
+        let apps = tool.apps.iter().map(app_json).collect::<Result<Vec<Value>, Failure>>()?;
         say(Value::Array(apps))?;
         return Ok(());
     }
-    for app in APPS {
+    for app in tool.apps {
         say(format!("{}: {}", app.name, app.about))?;
         let names: Vec<String> = app.schedules.iter().map(named).collect();
         say(format!("    schedules  {}", names.join(", ")))?;

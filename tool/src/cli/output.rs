@@ -1,9 +1,9 @@
 //! Files that commands write: schedules, with comments that say for what, and machines.
 
-use crate::Failure;
+use super::Failure;
+use crate::files;
+use crate::place::Place;
 use halide::tune::TuneKey;
-use halide_apps::files;
-use halide_apps::place::Place;
 use std::io;
 use std::path::Path;
 

@@ -1,16 +1,16 @@
 //! Code that the commands share: finding apps and schedules, inputs, timing, progress.
 
-use crate::Failure;
-use crate::args::{Backend, CommonArgs};
-use crate::gpu::{self, Gpu};
+use super::args::{Backend, CommonArgs};
+use super::gpu::{self, Gpu};
+use super::{Failure, Tool};
+use crate::app::{App, Edges, Takes};
+use crate::files;
+use crate::job::{self, Difference, Job, JobError, Shape, Source};
 use halide::Tier;
 use halide::machine::Machine;
 use halide::machine_file;
 use halide::prelude::*;
-use halide::schedule::closest;
-use halide_apps::app::{self, App, Edges, Takes};
-use halide_apps::files;
-use halide_apps::job::{self, Difference, Job, JobError, Shape, Source};
+use halide::schedule::{Amount, closest};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt::Display;
@@ -20,14 +20,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The photograph that comes with halide.
-const SAMPLE: &[u8] = include_bytes!("../../../assets/raccoon.jpg");
 const SAMPLE_NAME: &str = "the sample photograph";
 
 /// The app called `name`.
-pub(crate) fn find_app(name: &str) -> Result<&'static App, Failure> {
-    let names = || app::APPS.iter().map(|a| a.name);
-    app::find(name).ok_or_else(|| {
+pub(crate) fn find_app(tool: &Tool, name: &str) -> Result<&'static App, Failure> {
+    let names = || tool.apps.iter().map(|a| a.name);
+    tool.app(name).ok_or_else(|| {
         Failure(match closest(name, names()) {
             Some(near) => format!("there is no app `{name}`; did you mean `{near}`?"),
             None => format!("there is no app `{name}`; there are {}", names().collect::<Vec<_>>().join(", ")),
@@ -35,15 +33,16 @@ pub(crate) fn find_app(name: &str) -> Result<&'static App, Failure> {
     })
 }
 
-/// A schedule of the app by name, or from a file.
-pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> {
+/// A schedule of the app by name, or from a file, with other numbers for what it defines by `let`.
+pub(crate) fn find_schedule(app: &App, name: &str, set: &[(String, Amount)]) -> Result<Schedule, Failure> {
+    let set = set.iter().cloned();
     if let Some(schedule) = app.schedule(name) {
-        return Ok(schedule.parse()?);
+        return Ok(Schedule::parse_with(schedule.text, schedule.file, set)?);
     }
     let path = Path::new(name);
     let looks_like_a_file = path.components().count() > 1 || path.extension().is_some();
     match read_text(path) {
-        Ok(text) => Ok(Schedule::parse(&text, name)?),
+        Ok(text) => Ok(Schedule::parse_with(&text, name, set)?),
         Err(error) if looks_like_a_file => Err(Failure(format!("{}: {error}", files::shown(path)))),
         Err(_) => {
             let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
@@ -52,6 +51,22 @@ pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> 
                 None => format!("it has {}", names.join(", ")),
             };
             Err(Failure(format!("app `{}` has no schedule `{name}`, and there is no such file; {hint}", app.name)))
+        }
+    }
+}
+
+/// The schedule called `name`, if one is named; numbers for none are a mistake.
+pub(crate) fn named_schedule(
+    app: &App,
+    name: Option<&str>,
+    set: &[(String, Amount)],
+) -> Result<Option<Schedule>, Failure> {
+    match (name, set) {
+        (Some(name), _) => find_schedule(app, name, set).map(Some),
+        (None, []) => Ok(None),
+        (None, [(number, _), ..]) => {
+            let text = format!("--set {number}: a schedule that is chosen has no numbers to set; name a schedule");
+            Err(Failure(text))
         }
     }
 }
@@ -79,6 +94,7 @@ fn read_text(path: &Path) -> std::io::Result<String> {
 /// The app at work on what was asked for: random values, the image in a file, or the sample.
 /// Synthetic inputs of no size that was asked for are as large as `schedule` estimates.
 pub(crate) fn job(
+    tool: &Tool,
     app: &'static App,
     common: &CommonArgs,
     input: Option<&Path>,
@@ -105,8 +121,12 @@ pub(crate) fn job(
         }
         (None, Some(path)) => image(app, common, files::open(path, common.memory_cap)?, &files::shown(path))?,
         (None, None) => {
+            let Some(sample) = tool.sample else {
+                let text = "no image is named; name one, or run on random values with --random SEED";
+                return Err(Failure(text.to_string()));
+            };
             let path = Path::new(SAMPLE_NAME);
-            image(app, common, files::Encoded::new(SAMPLE, path, common.memory_cap)?, SAMPLE_NAME)?
+            image(app, common, files::Encoded::new(sample, path, common.memory_cap)?, SAMPLE_NAME)?
         }
     };
     let size = match &source {

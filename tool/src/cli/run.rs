@@ -1,18 +1,18 @@
 //! `halide run`: one app, one schedule, one image.
 
-use crate::args::{Allow, Backend, RunArgs};
-use crate::auto;
-use crate::common::{self, Bench, Runner, Timing, mpix_per_s};
-use crate::gpu;
-use crate::html;
-use crate::report;
-use crate::{Failure, say};
+use super::args::{Allow, Backend, RunArgs};
+use super::auto;
+use super::common::{self, Bench, Runner, Timing, mpix_per_s};
+use super::gpu;
+use super::html;
+use super::report;
+use super::{Failure, Tool, say};
+use crate::app::{App, Shows};
+use crate::files::{self, Output};
+use crate::job::{Difference, Job};
+use crate::place::Place;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
-use halide_apps::app::{App, Shows};
-use halide_apps::files::{self, Output};
-use halide_apps::job::{Difference, Job};
-use halide_apps::place::Place;
 use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 const AUTO: &str = "auto";
 
 /// Runs the app and writes, prints, times or checks what was asked for.
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    let app = common::find_app(&args.app)?;
+pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
+    let app = common::find_app(tool, &args.app)?;
     let (input, output) = named_files(args, app)?;
     let best = app.best(args.backend == Backend::Gpu, common::target(&args.common).vector_bits);
     if args.backend == Backend::Gpu && args.schedule.is_none() && !best.is_for_gpu() {
@@ -33,9 +33,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         let text = "--allow is for schedules that are chosen; add --schedule auto, or say it in a schedule: `f: float(contract)`";
         return Err(Failure(text.to_string()));
     }
-    let named = (schedule_name != AUTO).then(|| common::find_schedule(app, schedule_name)).transpose()?;
+    let named = Some(schedule_name).filter(|name| *name != AUTO);
+    let named = common::named_schedule(app, named, &args.numbers.set)?;
     let output = output.as_deref().map(Output::new).transpose()?;
-    let job = common::job(app, &args.common, input.as_deref(), named.as_ref())?;
+    let job = common::job(tool, app, &args.common, input.as_deref(), named.as_ref())?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let schedule = match named {
         Some(schedule) => schedule,
@@ -248,7 +249,7 @@ fn named_files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<Pat
         [input] => (Some(input.clone()), None),
         [_, _, ..] if args.common.is_synthetic() => {
             let text = "with --random or --size there is no image to read; name the one to write, or none";
-            crate::usage_error(text)
+            super::usage_error(text)
         }
         [input, output, ..] => (Some(input.clone()), Some(output.clone())),
     };

@@ -1,8 +1,8 @@
 //! `halide compare`: every schedule of an app, timed and checked.
 
-use crate::args::{Backend, CompareArgs};
-use crate::common::{self, Bench, Runner, mpix_per_s};
-use crate::{Failure, say};
+use super::args::{Backend, CompareArgs};
+use super::common::{self, Bench, Runner, mpix_per_s};
+use super::{Failure, Tool, say};
 use halide::prelude::*;
 use serde_json::{Value, json};
 
@@ -19,12 +19,12 @@ struct Row {
 }
 
 /// Times every schedule on one input, checks it against the interpreter, and prints a table, fastest first.
-pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let app = common::find_app(&args.app)?;
+pub(crate) fn compare(tool: &Tool, args: &CompareArgs) -> Result<(), Failure> {
+    let app = common::find_app(tool, &args.app)?;
     if args.file.is_some() && args.common.is_synthetic() {
-        crate::usage_error("with --random or --size there is no image to read");
+        super::usage_error("with --random or --size there is no image to read");
     }
-    let job = common::job(app, &args.common, args.file.as_deref(), None)?;
+    let job = common::job(tool, app, &args.common, args.file.as_deref(), None)?;
     let threads = args.common.threads.map(usize::from);
     let mut outputs = job.outputs()?;
     let progress = common::progress(u64::from(args.bench) * app.schedules.len() as u64, app.name);
@@ -35,7 +35,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
 
     let mut rows = Vec::new();
     for named in app.schedules {
-        let schedule = common::find_schedule(app, named.name)?;
+        let schedule = common::find_schedule(app, named.name, &[])?;
         let (backend, runner) = match &gpu {
             Some(Err(Failure(why))) if named.is_for_gpu() => {
                 skipped.push(format!("  {} skipped: {}", named.name, why.lines().next().unwrap_or_default()));

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use halide::Tier;
 use halide::features::CpuFeatures;
 use halide::machine::GpuSpeed;
-use halide::schedule::FloatMode;
+use halide::schedule::{Amount, FloatMode};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,13 +28,24 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Time and check every schedule of an app
     Compare(CompareArgs),
+    /// Hold schedules of an app against the reference interpreter: over sizes, on every engine, in every value
+    Check(CheckArgs),
     /// Choose a schedule of an app for a size, predict the time of one, or say which steps would make it faster; runs
     /// nothing
     Auto(AutoArgs),
     /// Search for a fast schedule of an app by timing candidates on this machine; Ctrl-C ends it and keeps the best
     Tune(TuneArgs),
+    /// Write a crate to begin with, with a pipeline, two schedules, a photograph and a command line of its own
+    New(NewArgs),
     /// Show the sizes and speeds of this machine: what it tells, and typical figures for the rest
     Machine(MachineArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewArgs {
+    /// The folder, which is made; its name is that of the crate
+    #[arg(value_name = "NAME")]
+    pub(crate) path: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -72,6 +83,8 @@ pub(crate) struct RunArgs {
     /// With `--schedule auto`, the floats that it may make of those that are written; none by default
     #[arg(long, value_enum)]
     pub(crate) allow: Option<Allow>,
+    #[command(flatten)]
+    pub(crate) numbers: NumberArgs,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
     /// Time N runs after warm-up: min, median, megapixels per second; and compiling it again
@@ -125,6 +138,34 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// The app, by name; `halide list` names them all
+    pub(crate) app: String,
+    /// A schedule of the app by name, or a file with one; may be repeated; all of the app by default
+    #[arg(long = "schedule", value_name = "NAME|FILE")]
+    pub(crate) schedules: Vec<String>,
+    /// Run kernels on a GPU, as for `run`; by default they are evaluated
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) device: Option<String>,
+    /// Print one JSON array and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) numbers: NumberArgs,
+    /// [--size takes the place of the usual six sizes]
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// The numbers of schedules.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NumberArgs {
+    /// Another number for a `let` of the schedule, such as tile=64; may be repeated
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = name_and_number)]
+    pub(crate) set: Vec<(String, Amount)>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct AutoArgs {
     /// The app, by name; `halide list` names them all
     pub(crate) app: String,
@@ -160,6 +201,8 @@ pub(crate) struct AutoArgs {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) numbers: NumberArgs,
+    #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
 
@@ -189,6 +232,8 @@ pub(crate) struct TuneArgs {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) numbers: NumberArgs,
+    #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
 
@@ -214,7 +259,7 @@ pub(crate) struct CommonArgs {
     pub(crate) size: Option<(i64, i64)>,
     /// The most memory for images, inputs, outputs and what runs store, such as 512M or 4G; by default what this
     /// machine has available
-    #[arg(long, value_name = "BYTES", value_parser = halide_apps::memory::parse)]
+    #[arg(long, value_name = "BYTES", value_parser = crate::memory::parse)]
     pub(crate) memory_cap: Option<u64>,
     /// Run on random values from SEED instead of an image [default with --size: 0]
     #[arg(long, value_name = "SEED")]
@@ -310,6 +355,16 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
         _ => Err("expected NAME=VALUE".to_string()),
     }
+}
+
+fn name_and_number(text: &str) -> Result<(String, Amount), String> {
+    let expected = || "expected NAME=NUMBER, for example tile=64, or NAME=natural".to_string();
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(expected)?;
+    let number = match value {
+        "natural" => Amount::Natural,
+        digits => Amount::Const(digits.parse().map_err(|_| expected())?),
+    };
+    Ok((name.to_string(), number))
 }
 
 fn size(text: &str) -> Result<(i64, i64), String> {

@@ -1,15 +1,15 @@
 //! `halide machine`: the sizes and speeds of this machine, as it declares them or as they are measured.
 
-use crate::args::MachineArgs;
-use crate::common;
-use crate::output;
-use crate::{Failure, say};
+use super::args::MachineArgs;
+use super::common;
+use super::output;
+use super::{Failure, say};
+use crate::files;
+use crate::measure::{self, Bandwidth, Measured};
 use halide::limits::available_memory;
 use halide::machine::{Cache, Declared, Machine, Origin};
 use halide::machine_file;
 use halide::prelude::*;
-use halide_apps::files;
-use halide_apps::measure::{self, Bandwidth, Measured};
 use serde_json::{Value, json};
 
 /// Prints the machine, and writes it to a file.

@@ -63,7 +63,11 @@ mod tests {
     use super::*;
 
     fn check(text: &str) -> Result<Scalar, String> {
-        let pipeline = crate::filters::local_laplacian::pipeline(2).unwrap();
+        let (alpha, beta) = (Param::<f32>::new("alpha"), Param::<f32>::new("beta"));
+        let (levels, x) = (Param::<i32>::new("levels"), Var::new("x"));
+        let mut f = Func::new("f");
+        f[x] = cast::<f32>(levels.expr() * x) * alpha + beta;
+        let pipeline = Pipeline::new([&f]).unwrap();
         let (name, value) = text.split_once('=').unwrap();
         let mut all = resolve(&pipeline, &[(name.to_string(), value.to_string())])?;
         Ok(all.remove(0).1)

@@ -1,19 +1,19 @@
 //! `halide auto`: a schedule that is chosen, the predicted time of any, and steps that would make it faster. Nothing is
 //! run.
 
-use crate::args::{Allow, AutoArgs};
-use crate::common;
-use crate::output;
-use crate::{Failure, say};
+use super::args::{Allow, AutoArgs};
+use super::common;
+use super::output;
+use super::{Failure, Tool, say};
+use crate::app::App;
+use crate::files;
+use crate::job::Job;
+use crate::place::Place;
 use halide::auto::{Advice, Advised, Auto, Group, Parts, Priced};
 use halide::machine::Machine;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
 use halide::target::Gpu;
-use halide_apps::app::App;
-use halide_apps::files;
-use halide_apps::job::Job;
-use halide_apps::place::Place;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -21,20 +21,21 @@ use std::fmt::Write;
 const STEPS: usize = 5;
 
 /// Prints or writes what was asked for.
-pub(crate) fn auto(args: &AutoArgs) -> Result<(), Failure> {
-    let app = common::find_app(&args.app)?;
+pub(crate) fn auto(tool: &Tool, args: &AutoArgs) -> Result<(), Failure> {
+    let app = common::find_app(tool, &args.app)?;
     if args.file.is_some() && args.common.is_synthetic() {
-        crate::usage_error("with --random or --size there is no image to read");
+        super::usage_error("with --random or --size there is no image to read");
     }
-    let named = args.price.as_deref().or(args.advise.as_deref());
-    let schedule = named.map(|name| common::find_schedule(app, name)).transpose()?;
+    let named = args.price.as_deref().or(args.advise.as_deref()).or(args.keep.as_deref());
+    let named = common::named_schedule(app, named, &args.numbers.set)?;
+    let (keep, schedule) = if args.keep.is_some() { (named, None) } else { (None, named) };
     let output = args.output.as_deref().map(output::place).transpose()?;
     let machine = match &args.machine {
         Some(path) => common::read_machine(path)?,
         None => Machine::typical(&common::target(&args.common)),
     };
-    let job = common::job(app, &args.common, args.file.as_deref(), schedule.as_ref())?;
-    let asked = Asked { args, app, job: &job, machine, output };
+    let job = common::job(tool, app, &args.common, args.file.as_deref(), schedule.as_ref())?;
+    let asked = Asked { args, app, job: &job, machine, output, keep: keep.unwrap_or_default() };
     match (&schedule, args.advise.is_some()) {
         (None, _) => asked.choose(),
         (Some(schedule), false) => asked.price(schedule),
@@ -49,14 +50,15 @@ struct Asked<'a> {
     job: &'a Job,
     machine: Machine,
     output: Option<Place>,
+    /// The directives that stay as they are.
+    keep: Schedule,
 }
 
 impl Asked<'_> {
     /// A schedule that is chosen.
     fn choose(&self) -> Result<(), Failure> {
-        let keep = self.args.keep.as_deref().map(|name| common::find_schedule(self.app, name)).transpose()?;
         let options = AutoOptions::default().floats(self.args.allow.map_or(FloatMode::Strict, Allow::floats));
-        let mut options = options.keep(&keep.unwrap_or_default()).machine(&self.machine);
+        let mut options = options.keep(&self.keep).machine(&self.machine);
         let mut target = self.target();
         if let Some(kind) = self.args.gpu {
             target.gpu = Some(Gpu::LEAST);

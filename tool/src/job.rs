@@ -7,6 +7,7 @@ use crate::params;
 use crate::shown;
 use halide::buffer::Span;
 use halide::call::RunStats;
+use halide::check::Case;
 use halide::machine::Machine;
 use halide::prelude::*;
 use halide::tune::Tuning;
@@ -205,6 +206,17 @@ impl Job {
             most.peak_bytes = most.peak_bytes.max(stats.peak_bytes);
         }
         Ok(most)
+    }
+
+    /// The runs as cases of a [`Check`](halide::check::Check).
+    pub fn cases(&self) -> Vec<Case> {
+        let output = Region::of_extents(self.extents.clone());
+        let case = |inputs: &Vec<(&str, AnyBuffer)>| {
+            let case = Case::of_regions([output.clone()]);
+            let case = inputs.iter().fold(case, |case, (name, buffer)| case.image(name, buffer.clone()));
+            self.params.iter().fold(case, |case, (name, value)| case.param(name, *value))
+        };
+        self.runs.iter().map(case).collect()
     }
 
     /// Computes parts of the outputs (two corners and the middle) with `reference` and says how far they are apart.

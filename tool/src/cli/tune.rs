@@ -1,14 +1,14 @@
 //! `halide tune`: a fast schedule of an app, by timing candidates.
 
-use crate::args::TuneArgs;
-use crate::common;
-use crate::output;
-use crate::{Failure, say};
+use super::args::TuneArgs;
+use super::common;
+use super::output;
+use super::{Failure, Tool, say};
+use crate::app::App;
+use crate::files;
+use crate::place::Place;
 use halide::prelude::*;
 use halide::tune::{Ended, Event, TuneKey, Tuned, Verdict};
-use halide_apps::app::App;
-use halide_apps::files;
-use halide_apps::place::Place;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
@@ -19,14 +19,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const AUTO: &str = "auto";
 
 /// Searches for a schedule, shows how far it is, and writes and prints the best one.
-pub(crate) fn tune(args: &TuneArgs) -> Result<(), Failure> {
-    let app = common::find_app(&args.app)?;
+pub(crate) fn tune(tool: &Tool, args: &TuneArgs) -> Result<(), Failure> {
+    let app = common::find_app(tool, &args.app)?;
     if args.file.is_some() && args.common.is_synthetic() {
-        crate::usage_error("with --random or --size there is no image to read");
+        super::usage_error("with --random or --size there is no image to read");
     }
-    let from = (args.from != AUTO).then(|| common::find_schedule(app, &args.from)).transpose()?;
+    let from = Some(args.from.as_str()).filter(|from| *from != AUTO);
+    let from = common::named_schedule(app, from, &args.numbers.set)?;
     let output = args.output.as_deref().map(output::place).transpose()?;
-    let job = common::job(app, &args.common, args.file.as_deref(), from.as_ref())?;
+    let job = common::job(tool, app, &args.common, args.file.as_deref(), from.as_ref())?;
     let tuning = job.tuner(&common::target(&args.common)).budget(args.time).seed(args.seed);
     let tuning = args.db.iter().fold(tuning, |tuning, path| tuning.database(path));
     let tuning = from.iter().fold(tuning, |tuning, schedule| tuning.start_from(schedule));

@@ -1,10 +1,10 @@
 //! `--print`, `--explain`, `--explain-bounds` and `--explain-nest`: what was compiled, as text.
 
-use crate::Failure;
-use crate::args::{Print, RunArgs};
-use crate::gpu;
+use super::Failure;
+use super::args::{Print, RunArgs};
+use super::gpu;
+use crate::job::Job;
 use halide::prelude::*;
-use halide_apps::job::Job;
 
 /// The texts asked for.
 pub(crate) fn describe(job: &Job, compiled: &Compiled, schedule: &Schedule, args: &RunArgs) -> Result<String, Failure> {

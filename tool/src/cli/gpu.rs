@@ -1,10 +1,11 @@
 //! GPUs on the command line: devices, compilation, kernels as text and times of kernels.
 
-use crate::Failure;
+use super::Failure;
+use crate::job::Job;
+use halide::check::Check;
 use halide::gpu::{Choice, list_devices};
 use halide::machine::GpuSpeed;
 use halide::prelude::*;
-use halide_apps::job::Job;
 use std::time::Duration;
 
 pub(crate) use halide::gpu::Gpu;
@@ -18,6 +19,11 @@ pub(crate) fn open(device: Option<&str>) -> Result<Gpu, Failure> {
 /// Compiles the job's pipeline for a device.
 pub(crate) fn compile(gpu: &Gpu, job: &Job, schedule: &Schedule, target: &Target) -> Result<Compiled, Failure> {
     Ok(Compiler::new(&job.pipeline).gpu(gpu).schedule(schedule).target(target).compile()?)
+}
+
+/// A check whose kernels run on a device.
+pub(crate) fn check_on(gpu: &Gpu, check: Check) -> Check {
+    check.gpu(gpu)
 }
 
 /// The limits of a device, and the speed that is typical of its kind.
