@@ -2,14 +2,40 @@
 
 use crate::arena::{self, Expr, Kind, Literal, Ty};
 use crate::error::Location;
+use crate::param::Param;
+use crate::rdom::{RDom, RVar};
 use crate::types::ScalarType;
-use crate::value::{Scalar, bf16, f16};
+use crate::value::{Element, Scalar, bf16, f16};
 use crate::var::Var;
 
 /// A value that can stand in an expression: an expression, variable, parameter or literal.
 pub trait IntoExpr: Copy {
     /// Converts to an expression.
     fn expr(self) -> Expr;
+}
+
+/// Makes `0u32.into()` an expression, which the compiler suggests where an expression is assigned.
+macro_rules! conversions {
+    ($($rust:ty),*) => {$(
+        impl From<$rust> for Expr {
+            #[track_caller]
+            fn from(value: $rust) -> Expr {
+                value.expr()
+            }
+        }
+    )*};
+}
+
+conversions!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, f16, bf16, Var, RVar, &RDom, &Expr);
+
+impl<T: Element> From<Param<T>> for Expr
+where
+    Scalar: From<T>,
+{
+    #[track_caller]
+    fn from(param: Param<T>) -> Expr {
+        param.expr()
+    }
 }
 
 impl IntoExpr for Expr {
