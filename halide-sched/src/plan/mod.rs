@@ -26,6 +26,7 @@ mod legal;
 mod levels;
 mod monoid;
 mod options;
+mod owner;
 mod part;
 mod possible;
 mod query;

@@ -22,7 +22,7 @@ use halide_ir::target::Target;
 /// computed in the innermost loop of each stage that uses it. Loops run serially, reduction variables innermost, and
 /// dimension 0 innermost among its kind.
 pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Result<Plan, Vec<ScheduleError>> {
-    let mut errors = Errors::new(schedule);
+    let mut errors = Errors::new(pipeline, schedule);
     let Rewritten { pipeline, not_made, spent } = rewrite(pipeline, schedule, target, &mut errors);
     let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &spent, &mut errors);
     let mut graph = Graph::new(&pipeline);
