@@ -2,8 +2,8 @@
 
 /// Implements `Debug` of the given types as what their `Display` writes.
 ///
-/// Rust prints the `Debug` of an error that `main` returns or that `unwrap` meets, and a reader needs the message there,
-/// not the fields.
+/// Rust prints the `Debug` of an error that `main` returns or that `unwrap` meets. A reader needs the message there, not
+/// the fields.
 #[macro_export]
 macro_rules! debug_is_display {
     ($($error:ty),+ $(,)?) => {$(

@@ -2,10 +2,8 @@
 
 use crate::arena::{self, Expr, Kind, Literal, Ty};
 use crate::error::Location;
-use crate::param::Param;
-use crate::rdom::{RDom, RVar};
 use crate::types::ScalarType;
-use crate::value::{Element, Scalar, bf16, f16};
+use crate::value::{Scalar, bf16, f16};
 use crate::var::Var;
 
 /// A value that can stand in an expression: an expression, variable, parameter or literal.
@@ -26,17 +24,7 @@ macro_rules! conversions {
     )*};
 }
 
-conversions!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, f16, bf16, Var, RVar, &RDom, &Expr);
-
-impl<T: Element> From<Param<T>> for Expr
-where
-    Scalar: From<T>,
-{
-    #[track_caller]
-    fn from(param: Param<T>) -> Expr {
-        param.expr()
-    }
-}
+conversions!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, f16, bf16, Var, &Expr);
 
 impl IntoExpr for Expr {
     fn expr(self) -> Expr {

@@ -11,6 +11,7 @@
 
 mod access;
 mod affine;
+mod cases;
 mod compute_with;
 mod convert;
 mod dependence;

@@ -1,5 +1,6 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
+use super::cases;
 use super::dependence::{Conflict, Nest};
 use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
@@ -158,15 +159,7 @@ impl StageDraft {
 
     /// The checked form of what runs in a case of other specialisations, which is empty if there are none.
     fn finish_case(self, labels: &mut Labels, outer: &str) -> StagePlan {
-        let case = |condition: &str| match outer {
-            "" => format!("where {condition}"),
-            _ => format!("{outer} and {condition}"),
-        };
-        let rest = match (outer, self.variants.is_empty()) {
-            (_, true) => outer.to_string(),
-            ("", false) => "otherwise".to_string(),
-            (_, false) => format!("{outer}, otherwise"),
-        };
+        let rest = if self.variants.is_empty() { outer.to_string() } else { cases::otherwise(outer) };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: l.kind, partition: l.partition, at: l.at };
         let conditions: Vec<&str> = self.variants.iter().map(|(_, text, _)| text.as_str()).collect();
         let runs = match conditions.is_empty() {
@@ -177,7 +170,7 @@ impl StageDraft {
         let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
         StagePlan {
             variants: (self.variants.into_iter())
-                .map(|(cond, text, draft)| (cond, draft.finish_case(labels, &case(&text))))
+                .map(|(cond, text, draft)| (cond, draft.finish_case(labels, &cases::holds(outer, &text))))
                 .collect(),
             fail,
             labels: self.vars.iter().map(|v| labels.label(&v.name)).collect(),

@@ -188,20 +188,20 @@ fn coordinates_without_bounds() {
     );
 }
 
-/// Data of 32 bits as a coordinate: of an image, of a Func, and of what an update stores.
+/// Quotients of data as coordinates: of an image, of a Func, and of what an update stores.
 #[test]
 fn unbounded_data_as_a_coordinate_is_told_how_to_bound_it() {
     let (index, lut) = (ImageParam::new("index", I32, 1), ImageParam::new("lut", U8, 1));
-    let x = vars!(x);
+    let (x, n) = (vars!(x), Param::<i32>::new("n"));
     let (mut table, mut looked, mut hist) = (Func::new("table"), Func::new("looked"), Func::new("hist"));
     let s = line!();
     table[x] = x * 2;
-    looked[x] = cast::<i32>(lut[index[x]]) + table[index[x + 1] * 2 + 3];
+    looked[x] = cast::<i32>(lut[index[x] / n]) + table[index[x + 1] / n + 3];
     let r = RDom::named("r", [(0, 100)]);
     hist.define(x, 0);
-    hist[index[r.x]] += 1;
+    hist[index[r.x] / n] += 1;
     let p = Pipeline::new([&looked, &hist]).unwrap();
-    check_from(s, &p, "table: compute_root()", expect![[r#""#]]);
+    check_from(s, &p, "table: compute_root() hist: compute_root()", expect![[r#""#]]);
 }
 
 /// A sum over the part of a row that is left of the point.

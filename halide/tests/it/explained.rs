@@ -24,7 +24,7 @@ fn lines<'t>(text: &'t str, part: &str) -> Vec<&'t str> {
 #[test]
 fn a_decision_about_copies_is_one_line_with_their_number() {
     let text = explained("out: split(y, yo, yi, 4) unroll(yi) vectorize(x, 8) b: compute_at(out, yi) vectorize(x, 8)");
-    assert_eq!(lines(&text, "b.xi: vectorized"), ["+ b.xi: vectorized by 8 (4 copies)"], "{text}");
+    assert_eq!(lines(&text, "b.x$v"), ["+ b.x$v: vectorized by 8 (4 copies)"], "{text}");
     let mut all: Vec<&str> = text.lines().collect();
     all.sort_unstable();
     assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{text}");
@@ -38,8 +38,18 @@ fn decisions_about_specialisations_name_their_conditions() {
          out.specialize(0): vectorize(x, 8) specialize(out.extent(0) > 200)
          out.specialize(0).specialize(0): parallel(y)",
     );
-    for case in ["where out.extent(0) > 100", "where out.extent(1) > 50", "otherwise"] {
-        assert!(text.contains(case), "{case}: {text}");
-    }
-    assert_eq!(lines(&text, "vectorized by"), [""; 0], "{text}");
+    let outer = [
+        "+ out.x$v (where out.extent(0) > 100 and out.extent(0) > 200): vectorized by 8",
+        "+ out.x$v (where out.extent(0) > 100, otherwise): vectorized by 8",
+        "+ out.x$v (otherwise): vectorized by 4",
+    ];
+    assert_eq!(lines(&text, "out.x$v"), outer, "{text}");
+    // What is computed inside of a case is told apart, too.
+    let inner = [
+        "+ b.x$v (where out.extent(0) > 100 and out.extent(0) > 200): vectorized by 16",
+        "+ b.x$v (where out.extent(0) > 100, otherwise): vectorized by 16",
+        "+ b.x$v (where out.extent(1) > 50): vectorized by 16",
+        "+ b.x$v (otherwise): vectorized by 16",
+    ];
+    assert_eq!(lines(&text, "b.x$v"), inner, "{text}");
 }

@@ -244,5 +244,5 @@ fn shown(ctx: &Ctx<'_>, regions: &Regions, e: &Expr) -> String {
 
 /// A read or a store as the algorithm writes it: `f(x, y + 1)`.
 fn access(ctx: &Ctx<'_>, func: FuncId, consumer: (FuncId, usize), args: &[Expr]) -> String {
-    format!("{}({})", ctx.name(func), coordinates(ctx, consumer, args).join(", "))
+    format!("{}({})", ctx.name(func), coordinates(&ctx.program, &ctx.placeholder_names(consumer), args).join(", "))
 }

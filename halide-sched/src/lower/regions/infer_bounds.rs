@@ -412,7 +412,7 @@ impl Finder<'_> {
             Source::Image(i) => (pipeline.images[i].name.clone(), Access::Image),
         };
         let def = &pipeline.funcs[consumer];
-        let index = coordinate(self.ctx, (consumer, stage), &args[dim]);
+        let index = coordinate(&self.ctx.program, &self.ctx.placeholder_names((consumer, stage)), &args[dim]);
         let (consumer, at) = (def.name.clone(), def.stages[stage].at);
         let error = LowerError::Unbounded { producer, consumer, dim, index, access, at };
         if !self.errors.contains(&error) {
