@@ -60,7 +60,7 @@ impl fmt::Display for OverCap {
     }
 }
 
-crate::debug_is_display!(OverCap);
+crate::error::debug_is_display!(OverCap);
 
 impl std::error::Error for OverCap {}
 

@@ -129,7 +129,7 @@ impl fmt::Display for BufferError {
     }
 }
 
-crate::debug_is_display!(BufferError);
+crate::error::debug_is_display!(BufferError);
 
 impl std::error::Error for BufferError {}
 

@@ -2,8 +2,7 @@
 
 /// Implements `Debug` of the given types as what their `Display` writes.
 ///
-/// Rust prints the `Debug` of an error that `main` returns or that `unwrap` meets. A reader needs the message there, not
-/// the fields.
+/// Rust prints the `Debug` of an error that `main` returns or that `unwrap` meets. A reader needs the message there.
 #[macro_export]
 macro_rules! debug_is_display {
     ($($error:ty),+ $(,)?) => {$(
@@ -14,3 +13,5 @@ macro_rules! debug_is_display {
         }
     )+};
 }
+
+pub(crate) use debug_is_display;

@@ -4,6 +4,7 @@ mod debug;
 mod kinds;
 
 pub use crate::location::Location;
+pub(crate) use debug::debug_is_display;
 pub use kinds::AlgorithmErrorKind;
 
 use std::fmt;
@@ -23,7 +24,7 @@ impl fmt::Display for AlgorithmError {
     }
 }
 
-crate::debug_is_display!(AlgorithmError, AlgorithmErrors);
+debug_is_display!(AlgorithmError, AlgorithmErrors);
 
 impl std::error::Error for AlgorithmError {}
 

@@ -343,7 +343,7 @@ impl fmt::Display for RunError {
     }
 }
 
-crate::debug_is_display!(RunError);
+crate::error::debug_is_display!(RunError);
 
 impl std::error::Error for RunError {}
 
