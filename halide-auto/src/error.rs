@@ -8,7 +8,7 @@ use halide_sched::plan::ScheduleError;
 use std::fmt;
 
 /// A reason that no schedule can be chosen.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum AutoError {
     /// Estimates with mistakes.
@@ -62,5 +62,7 @@ impl fmt::Display for AutoError {
         }
     }
 }
+
+halide_core::debug_is_display!(AutoError);
 
 impl std::error::Error for AutoError {}

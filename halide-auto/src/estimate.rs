@@ -40,7 +40,7 @@ pub struct Complete {
 }
 
 /// A mistake in estimates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EstimateError {
     /// An output without a size.
@@ -253,5 +253,7 @@ impl fmt::Display for EstimateError {
         }
     }
 }
+
+halide_core::debug_is_display!(EstimateError);
 
 impl std::error::Error for EstimateError {}

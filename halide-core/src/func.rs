@@ -3,8 +3,8 @@
 pub(crate) use crate::graph::func::{Def, FuncBody, Written};
 
 use crate::arena::{self, Expr, Kind, Ty};
-use crate::error::{AlgorithmErrorKind, Location};
-use crate::expr::{Coords, check_coords};
+use crate::error::Location;
+use crate::expr::{Coords, IntoExpr, check_coords};
 use crate::graph::func::FuncHandle;
 use crate::shape::OutputShape;
 use crate::var::Var;
@@ -17,6 +17,17 @@ use std::rc::Rc;
 ///
 /// The first definition is pure and has distinct variables on the left; further ones are updates, run in order. A Func
 /// that another Func has read takes no further definitions.
+///
+/// What is assigned is an [`Expr`]; [`Func::define`] takes literals, variables and parameters as they are:
+/// ```
+/// use halide_core::{Func, IntoExpr, RDom, vars};
+/// let (bin, channel) = vars!(bin, channel);
+/// let r = RDom::new([(0, 100)]);
+/// let mut hist = Func::new("hist");
+/// hist.define((bin, channel), 0u32); // or `hist[(bin, channel)] = 0u32.into()`
+/// hist[(r.x % 4, 1)] += 1;
+/// halide_core::Pipeline::new([&hist]).unwrap();
+/// ```
 ///
 /// Rust borrows the left side of `+=` before it looks at the right side, so `f[(x, 1)] += f[(x, 0)]` does not compile.
 /// Read first, or assign:
@@ -67,6 +78,10 @@ impl FuncBody {
 
 impl Func {
     /// A Func without a definition, called `name` in schedules and messages.
+    ///
+    /// Of several Funcs of a pipeline with one name, producers first, the first keeps it, and the others are `name$1`,
+    /// `name$2` and so on, in texts as in schedules. A schedule that is given a handle takes the name alone, and so
+    /// speaks of the first one.
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Func {
         let (name, at) = (name.into(), Location::caller());
@@ -112,6 +127,14 @@ impl Func {
         self.collect();
         call(&self.handle.body, coords.coords(), at)
     }
+    /// Adds a definition, the pure one first and then updates; the same as `f[coords] = value`, of anything that can
+    /// stand in an expression.
+    #[track_caller]
+    pub fn define(&mut self, coords: impl Coords, value: impl IntoExpr) {
+        let at = Location::caller();
+        self.collect();
+        self.handle.body.define(coords.coords(), value.expr(), at);
+    }
     /// The body, with all definitions that users gave so far.
     pub(crate) fn body(&self) -> Rc<FuncBody> {
         self.collect();
@@ -131,7 +154,8 @@ impl Func {
 pub(crate) fn call(body: &Rc<FuncBody>, args: Vec<Expr>, at: Location) -> Expr {
     let defs = body.defs.borrow().len();
     let Some(dims) = body.dims() else {
-        return arena::poison(AlgorithmErrorKind::UndefinedFunc { func: body.name.clone() }, at);
+        // The body stays known: a Func that reads itself so has another remedy than one that reads another Func.
+        return arena::poisoned(at, &[arena::add(Kind::Undefined(body.clone()), Ty::None, at)]);
     };
     match (check_coords(&body.name, dims, &args, at), body.ty()) {
         (Ok(args), Ty::None) => {

@@ -34,7 +34,7 @@ impl fmt::Display for Stop {
 }
 
 /// An allocation that would exceed the cap on memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OverCap {
     /// Bytes that it needs.
     pub bytes: u64,
@@ -59,6 +59,8 @@ impl fmt::Display for OverCap {
         }
     }
 }
+
+crate::error::debug_is_display!(OverCap);
 
 impl std::error::Error for OverCap {}
 

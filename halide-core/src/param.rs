@@ -86,6 +86,16 @@ where
     }
 }
 
+impl<T: Element> From<Param<T>> for Expr
+where
+    Scalar: From<T>,
+{
+    #[track_caller]
+    fn from(param: Param<T>) -> Expr {
+        param.expr()
+    }
+}
+
 impl<T: Element> IntoExpr for Param<T>
 where
     Scalar: From<T>,

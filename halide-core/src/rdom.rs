@@ -171,6 +171,19 @@ impl fmt::Debug for RVar {
     }
 }
 
+impl From<RVar> for Expr {
+    fn from(var: RVar) -> Expr {
+        var.expr
+    }
+}
+
+impl From<&RDom> for Expr {
+    #[track_caller]
+    fn from(domain: &RDom) -> Expr {
+        domain.expr()
+    }
+}
+
 impl IntoExpr for RVar {
     #[track_caller]
     fn expr(self) -> Expr {

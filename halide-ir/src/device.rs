@@ -33,7 +33,7 @@ pub trait Device: Send {
 }
 
 /// A reason for which a device ended a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum DeviceFault {
     /// The device is gone: it was reset or removed, or its driver gave up. What was on it is lost.
     Lost {
@@ -130,6 +130,8 @@ impl fmt::Display for DeviceFault {
         f.write_str(&self.text(&|buf| format!("{buf:?}"), &|kernel| format!("{kernel:?}")))
     }
 }
+
+halide_core::debug_is_display!(DeviceFault);
 
 impl std::error::Error for DeviceFault {}
 

@@ -52,7 +52,7 @@ features! {
 pub struct CpuFeatures(u32);
 
 /// The error of a list of extensions with an unknown name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownFeature {
     /// The name as it was written.
     pub name: String,
@@ -176,6 +176,8 @@ impl Display for UnknownFeature {
         }
     }
 }
+
+halide_core::debug_is_display!(UnknownFeature);
 
 impl std::error::Error for UnknownFeature {}
 

@@ -16,6 +16,9 @@ use std::fmt;
 pub struct LoopInfo {
     /// Name for messages and text, `blur_y.yi`. Loops of variants and copies have equal names.
     pub name: String,
+    /// The case of specialisations in which it runs, for reports: `where f.extent(0) > 99`, or `otherwise`; empty if
+    /// there are none.
+    pub case: String,
     /// The loop of the nest that this one is a copy of; `None` if it is no copy.
     pub origin: Option<LoopId>,
     /// Policy for cutting it into prologue, steady state and epilogue.
@@ -84,6 +87,11 @@ impl LoopInfo {
     /// Returns a loop of which the schedule says nothing.
     pub fn new(name: impl Into<String>) -> LoopInfo {
         LoopInfo { name: name.into(), ..LoopInfo::default() }
+    }
+
+    /// Returns its name with the case in which it runs, which tells loops of specialisations apart.
+    pub fn with_case(&self) -> String {
+        if self.case.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.case) }
     }
 }
 

@@ -183,6 +183,9 @@ pub(crate) const MOST_NESTED_GUARDS: u32 = 6;
 
 // lower/regions
 
+/// The most nodes of a coordinate that an error shows: about a line of text. By reasoning.
+pub(crate) const SHOWN_NODES: usize = 24;
+
 /// The depth of minima, maxima, choices and offsets to which ends of iterations are searched for constants.
 pub(crate) const MOST_CLAMP_CHOICES: u32 = 32;
 

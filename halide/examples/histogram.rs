@@ -9,7 +9,7 @@ fn main() -> Result<(), Error> {
     // Updates run in the order of their domain and may write anywhere.
     let pixels = RDom::over(&input);
     let mut histogram = Func::new("histogram");
-    histogram[i] = 0.expr();
+    histogram.define(i, 0);
     histogram[cast::<i32>(input[(pixels.x, pixels.y)])] += 1;
 
     let bins = RDom::new([(1, 255)]);

@@ -16,9 +16,9 @@ pub use halide_core::interp::RunError;
 pub use halide_cpu::CpuError;
 #[cfg(feature = "gpu")]
 pub use halide_gpu::GpuError;
-pub use halide_sched::lower::LowerError;
 pub use halide_sched::lower::regions::query::QueryError;
 pub use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
+pub use halide_sched::lower::{Access, LowerError};
 pub use halide_sched::plan::{Problem, ScheduleError};
 pub use halide_sched::schedule::{ParseError, ParseErrors};
 
@@ -44,7 +44,7 @@ pub use halide_sched::schedule::{ParseError, ParseErrors};
 /// }
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// The algorithm has mistakes: all of them.
@@ -215,6 +215,8 @@ impl fmt::Display for Error {
         }
     }
 }
+
+halide_core::debug_is_display!(Error);
 
 impl std::error::Error for Error {
     /// The error of the layer below: of several, the first.

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A reason that a call does not suit the compiled pipeline: its kind, and as text the buffer, what is needed and what
 /// is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallFault {
     kind: FaultKind,
     text: String,
@@ -72,10 +72,12 @@ impl fmt::Display for CallFault {
     }
 }
 
+halide_core::debug_is_display!(CallFault, Defect);
+
 impl std::error::Error for CallFault {}
 
 /// A mistake of halide's own, found while a pipeline ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
     /// Code was about to access elements that its buffer does not have.

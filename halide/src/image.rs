@@ -73,7 +73,7 @@ pub fn any_to_image(buffer: &AnyBuffer) -> Result<DynamicImage, ImageError> {
 }
 
 /// A reason that a buffer cannot be an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImageError {
     /// Not two dimensions, or a third with other than 1 to 4 channels, or an extent of 0 or beyond u32.
@@ -99,6 +99,8 @@ impl fmt::Display for ImageError {
         }
     }
 }
+
+halide_core::debug_is_display!(ImageError);
 
 impl std::error::Error for ImageError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -190,7 +190,9 @@ pub use halide_core::{boundary, buffer, expr, externs, shape, types, value, vars
 pub use halide_cpu::Tier;
 pub use halide_ir::{features, machine, target};
 pub use halide_sched::schedule;
-// For the tests and checks of this workspace: no part of what users can rely on.
+// For the apps, tests and checks of this workspace: no part of what users can rely on.
+#[doc(hidden)]
+pub use halide_core::debug_is_display;
 #[doc(hidden)]
 pub use halide_ir as ir;
 #[doc(hidden)]

@@ -13,8 +13,7 @@ use halide_ir::visit::{deep, nested};
 use halide_ir::{ForKind, Program, Stmt};
 use halide_sched::lower::checks::trust::trust;
 use halide_sched::lower::regions::explain_bounds::{NotExplained, explain_bounds};
-use halide_sched::lower::{LowerOptions, Lowered, Outcome, lower, lower_to_bounded};
-#[cfg(feature = "cpu")]
+use halide_sched::lower::{Decision, LowerOptions, Lowered, Outcome, lower, lower_to_bounded};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -128,16 +127,14 @@ impl Compiled {
             let bits = options.tier.vector_bits();
             text += &format!("vectors of {bits} bits\n  + {} loop nests\n", code.stats().kernels);
         }
-        for (name, why) in code.refusals() {
-            text += &format!("  - {name}: compiled for 128 bits, or loop by loop: {why}\n");
-        }
+        let refused = code.refusals().iter();
+        text += &counted(refused.map(|(name, why)| format!("- {name}: compiled for 128 bits, or loop by loop: {why}")));
         text += &explain_unrolled(code.unrolled());
         if !code.large().is_empty() {
             text += "large functions\n";
         }
-        for name in code.large() {
-            text += &format!("  - {name}: registers are assigned in one pass, which keeps more values in memory\n");
-        }
+        let why = "registers are assigned in one pass, which keeps more values in memory";
+        text += &counted(code.large().iter().map(|name| format!("- {name}: {why}")));
         Ok(text)
     }
 
@@ -183,10 +180,11 @@ impl Compiled {
                 continue;
             }
             text += &format!("{}\n", pass.name);
-            for decision in &pass.decisions {
+            let line = |decision: &Decision| {
                 let mark = if matches!(decision.outcome, Outcome::Did(_)) { "+" } else { "-" };
-                text += &format!("  {mark} {decision}\n");
-            }
+                format!("{mark} {decision}")
+            };
+            text += &counted(pass.decisions.iter().map(line));
         }
         if let Some(whole) = lowered.trace.passes.iter().rev().find(|p| p.name == "place_copies") {
             let whole = whole.after.as_ref().expect("programs are kept");
@@ -194,9 +192,7 @@ impl Compiled {
             if !lines.is_empty() {
                 text += "order\n";
             }
-            for (proved, line) in lines {
-                text += &format!("  {} {line}\n", if proved { "+" } else { "-" });
-            }
+            text += &counted(lines.iter().map(|(proved, line)| format!("{} {line}", if *proved { "+" } else { "-" })));
         }
         #[cfg(feature = "cpu")]
         if self.engine() == Engine::Cpu {
@@ -212,6 +208,24 @@ impl Compiled {
         }
         Ok(text)
     }
+}
+
+/// Writes lines, indented, each once in the order of first appearance. Code that is copied, as by `unroll`, decides the
+/// same at each copy, which is one line with the number of copies.
+fn counted(lines: impl Iterator<Item = String>) -> String {
+    let (mut order, mut counts) = (Vec::new(), BTreeMap::<String, usize>::new());
+    for line in lines {
+        let count = counts.entry(line.clone()).or_default();
+        *count += 1;
+        if *count == 1 {
+            order.push(line);
+        }
+    }
+    let shown = |line: &String| match counts[line] {
+        1 => format!("  {line}\n"),
+        copies => format!("  {line} ({copies} copies)\n"),
+    };
+    order.iter().map(shown).collect()
 }
 
 /// Explains what the code generator unrolled: a line for each loop and number of copies.

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 const JPEG_QUALITY: u8 = 95;
 
 /// A reason that an image file could not be read or written.
-#[derive(Debug)]
 pub enum FileError {
     /// It cannot be opened, read, made or moved.
     Io(PathBuf, io::Error),
@@ -61,6 +60,8 @@ impl fmt::Display for FileError {
         }
     }
 }
+
+halide::debug_is_display!(FileError);
 
 impl std::error::Error for FileError {}
 

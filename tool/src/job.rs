@@ -52,7 +52,6 @@ pub struct Job {
 }
 
 /// A reason that there is no job.
-#[derive(Debug)]
 pub enum JobError {
     /// A wrong parameter or setting, in words.
     Given(String),
@@ -67,6 +66,8 @@ impl From<Error> for JobError {
         JobError::Halide(error)
     }
 }
+
+halide::debug_is_display!(JobError);
 
 impl std::error::Error for JobError {}
 

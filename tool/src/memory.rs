@@ -7,7 +7,7 @@ use std::fmt;
 const SMALL: u64 = 64 << 20;
 
 /// More memory than there may be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TooMuch {
     /// Bytes by what they are for.
     pub parts: Vec<(&'static str, u64)>,
@@ -46,6 +46,8 @@ impl fmt::Display for TooMuch {
         }
     }
 }
+
+halide::debug_is_display!(TooMuch);
 
 impl std::error::Error for TooMuch {}
 

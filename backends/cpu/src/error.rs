@@ -6,7 +6,7 @@ use halide_ir::{BufId, FaultId};
 use std::fmt;
 
 /// The reason that a program could not be compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum CpuError {
     /// The machine cannot run generated code: an instruction set that the code generator does not know or that is too
     /// old.
@@ -80,11 +80,13 @@ impl fmt::Display for CpuError {
     }
 }
 
+halide_core::debug_is_display!(CpuError, CpuFault);
+
 impl std::error::Error for CpuError {}
 
 /// The reason that a run ended without a result. Outputs may have been written in part when the fault came after the
 /// checks on entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum CpuFault {
     /// A check of the program failed.
     Check {

@@ -6,7 +6,7 @@ use halide_ir::device::DeviceFault;
 use std::fmt;
 
 /// A reason that there is no kernel, no device or no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum GpuError {
     /// The kernel computes in a type that the device lacks.
     Feature {
@@ -219,6 +219,8 @@ impl fmt::Display for GpuError {
         }
     }
 }
+
+halide_core::debug_is_display!(GpuError);
 
 impl std::error::Error for GpuError {}
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A reason that no sizes of tiles can be chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TssError {
     /// A loop that does nothing.
@@ -227,5 +227,7 @@ impl fmt::Display for NoVector {
         }
     }
 }
+
+halide_core::debug_is_display!(TssError);
 
 impl std::error::Error for TssError {}

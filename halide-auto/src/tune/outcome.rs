@@ -116,7 +116,7 @@ impl MoveKind {
 }
 
 /// A mistake of who tells.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TellError {
     /// A candidate that was never asked for.
@@ -147,5 +147,7 @@ impl fmt::Display for TellError {
         }
     }
 }
+
+halide_core::debug_is_display!(TellError);
 
 impl std::error::Error for TellError {}

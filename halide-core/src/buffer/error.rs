@@ -4,7 +4,7 @@ use crate::types::ScalarType;
 use std::fmt;
 
 /// A reason that a buffer could not be made, viewed or accessed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum BufferError {
     /// An extent below zero.
     NegativeExtent {
@@ -128,6 +128,8 @@ impl fmt::Display for BufferError {
         }
     }
 }
+
+crate::error::debug_is_display!(BufferError);
 
 impl std::error::Error for BufferError {}
 

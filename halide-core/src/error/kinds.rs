@@ -75,6 +75,9 @@ diagnostics! {
     UndefinedFunc { func: String } =>
         format!("`{func}` is read before it has a definition"),
         help: format!("define it first: `{func}[(x, y)] = ...`");
+    ReadsItself { func: String, args: Vec<String> } =>
+        format!("the first definition of `{func}` reads `{func}` itself, which has no values yet"),
+        help: recurrence(func, args);
     UndefinedOutput { func: String } =>
         format!("the output `{func}` has no definition"),
         help: format!("define it first: `{func}[(x, y)] = ...`");
@@ -201,6 +204,21 @@ diagnostics! {
     NoOutputs =>
         "the pipeline has no outputs",
         help: "give at least one Func";
+}
+
+/// The two definitions of a Func that reads what it has computed: the pure one, and an update along the first variable.
+fn recurrence(func: &str, args: &[String]) -> String {
+    let site = |first: &str| {
+        let rest = args.iter().skip(1).map(String::as_str);
+        let coords = std::iter::once(first).chain(rest).collect::<Vec<&str>>().join(", ");
+        if args.len() > 1 { format!("{func}[({coords})]") } else { format!("{func}[{coords}]") }
+    };
+    let Some(first) = args.first() else { return format!("define it first, then update it: `{func}[()] = ...`") };
+    let (pure, update, read) = (site(first), site("r.x"), site("r.x - 1"));
+    format!(
+        "write a pure definition first, then an update over `let r = RDom::new([(1, n)])`, which runs in order:\n    \
+         {pure} = ...;\n    {update} = ... {read} ...;"
+    )
 }
 
 /// `1 dimension`, `2 dimensions`.

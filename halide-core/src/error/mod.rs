@@ -1,14 +1,16 @@
 //! The mistakes that an algorithm can have.
 
+mod debug;
 mod kinds;
 
 pub use crate::location::Location;
+pub(crate) use debug::debug_is_display;
 pub use kinds::AlgorithmErrorKind;
 
 use std::fmt;
 
 /// One mistake in an algorithm: what is wrong, where, and what would do.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AlgorithmError {
     /// The place of the mistake in the source.
     pub at: Location,
@@ -22,10 +24,12 @@ impl fmt::Display for AlgorithmError {
     }
 }
 
+debug_is_display!(AlgorithmError, AlgorithmErrors);
+
 impl std::error::Error for AlgorithmError {}
 
 /// Every mistake of an algorithm, sorted by place; never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AlgorithmErrors(pub Vec<AlgorithmError>);
 
 impl fmt::Display for AlgorithmErrors {

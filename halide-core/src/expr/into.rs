@@ -12,6 +12,20 @@ pub trait IntoExpr: Copy {
     fn expr(self) -> Expr;
 }
 
+/// Makes `0u32.into()` an expression, which the compiler suggests where an expression is assigned.
+macro_rules! conversions {
+    ($($rust:ty),*) => {$(
+        impl From<$rust> for Expr {
+            #[track_caller]
+            fn from(value: $rust) -> Expr {
+                value.expr()
+            }
+        }
+    )*};
+}
+
+conversions!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, f16, bf16, Var, &Expr);
+
 impl IntoExpr for Expr {
     fn expr(self) -> Expr {
         self

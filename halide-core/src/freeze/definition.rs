@@ -20,7 +20,7 @@ impl Freezer {
     pub(super) fn define(&mut self, body: &Rc<FuncBody>) -> FuncDef {
         let defs = body.defs.borrow().clone();
         let (args, types, stages) = (Vec::new(), Vec::new(), Vec::new());
-        let mut func = FuncDef { name: body.name.clone(), args, types, stages, at: body.at };
+        let mut func = FuncDef { name: body.name.clone(), said: body.name.clone(), args, types, stages, at: body.at };
         let Some(first) = defs.first() else {
             self.mistake(body.at, AlgorithmErrorKind::UndefinedOutput { func: body.name.clone() });
             return func;

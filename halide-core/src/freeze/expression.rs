@@ -9,7 +9,9 @@ use crate::names::Name;
 use crate::pipeline::{Kind, Node};
 use crate::types::ScalarType;
 use crate::value::Scalar;
+use crate::var::Var;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 impl Freezer {
     /// The id of an equal node, made if there is none.
@@ -60,7 +62,7 @@ impl Freezer {
     }
 
     fn freeze_node(&mut self, node: &arena::Node, scope: &DefinitionScope<'_>, id: &dyn Fn(&Expr) -> ExprId) -> ExprId {
-        let Ty::One(ty) = node.ty else { return self.freeze_untyped(node) };
+        let Ty::One(ty) = node.ty else { return self.freeze_untyped(node, scope) };
         let ids = |args: &[Expr]| args.iter().map(id).collect::<Vec<_>>();
         let kind = match &node.kind {
             Open::Const(value) => Kind::Const(*value),
@@ -96,22 +98,30 @@ impl Freezer {
             }
             Open::Note(note, condition, value, parts) => self.note(note, id(condition), id(value), ids(parts)),
             Open::Random(_) | Open::Tuple(_) | Open::Undefined(_) | Open::Poison(..) => {
-                return self.freeze_untyped(node);
+                return self.freeze_untyped(node, scope);
             }
         };
         self.intern(kind, ty)
     }
 
     /// Freezes a node without a scalar value: records the mistake, if it is one, and returns a zero.
-    fn freeze_untyped(&mut self, node: &arena::Node) -> ExprId {
+    fn freeze_untyped(&mut self, node: &arena::Node, scope: &DefinitionScope<'_>) -> ExprId {
         match &node.kind {
             Open::Poison(Some(error), _) => drop(self.errors.insert((**error).clone())),
+            Open::Undefined(body) if Rc::ptr_eq(body, scope.body) => self.reads_itself(scope),
             Open::Undefined(body) => {
                 self.mistake(node.at, AlgorithmErrorKind::UndefinedFunc { func: body.name.clone() });
             }
             _ => {}
         }
         self.constant(Scalar::zero(ScalarType::I32))
+    }
+
+    /// Records that a first definition reads its own Func, once for each definition.
+    fn reads_itself(&mut self, scope: &DefinitionScope<'_>) {
+        let var = |(dim, &e): (usize, &Expr)| Var::from_expr(e).map_or_else(|| format!("x{dim}"), Var::name);
+        let args = scope.args.iter().enumerate().map(var).collect();
+        self.mistake(scope.written.at, AlgorithmErrorKind::ReadsItself { func: scope.body.name.clone(), args });
     }
 
     /// The id of a user's variable in `scope`.

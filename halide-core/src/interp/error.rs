@@ -16,7 +16,7 @@ use std::fmt;
 /// Mistakes in what was given (names, types, shapes, values that rules and promises are about) are found before
 /// anything is written. Parts of the outputs may have been written by the time of the others: a requirement on values
 /// that does not hold, a lack of memory, the end of the run's time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum RunError {
     /// An input image was not given.
     MissingImage {
@@ -342,6 +342,8 @@ impl fmt::Display for RunError {
         }
     }
 }
+
+crate::error::debug_is_display!(RunError);
 
 impl std::error::Error for RunError {}
 

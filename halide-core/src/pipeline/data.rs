@@ -122,6 +122,8 @@ impl PipelineData {
 pub struct FuncDef {
     /// Unique name.
     pub name: String,
+    /// The name that the user gave it, which other Funcs may have, too.
+    pub said: String,
     /// The pure variables, first dimension first; distinct.
     pub args: Vec<VarId>,
     /// One type per tuple element; at least one.

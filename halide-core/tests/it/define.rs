@@ -3,7 +3,7 @@
 use halide_core::expr::*;
 use halide_core::pipeline::Kind;
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_core::{Expr, Func, ImageParam, Param, Pipeline, RDom, vars};
 
 #[test]
 fn blur_freezes_to_two_funcs_and_an_image() {
@@ -75,4 +75,48 @@ fn pipelines_built_for_ever_do_not_grow_the_arena() {
         most = most.max(halide_core::live_nodes());
     }
     assert!(most <= 700_000, "{most} nodes alive");
+}
+
+/// The compiler suggests `.into()` where a literal is assigned, and it is there for all that stands in expressions.
+#[test]
+fn what_stands_in_an_expression_is_assigned_by_into_or_by_define() {
+    let (x, c) = vars!(x, c);
+    let r = RDom::new([(0, 10)]);
+    let gain = Param::<f32>::new("gain");
+    let (mut by_into, mut by_define) = (Func::new("hist"), Func::new("hist"));
+    by_into[(x, c)] = 0u32.into();
+    by_define.define((x, c), 0u32);
+    by_into[(r.x, 1)] = 7u32.into();
+    by_define.define((r.x, 1), 7u32);
+    let text = |f: &Func| Pipeline::new([f]).unwrap().to_string();
+    assert_eq!(text(&by_into), text(&by_define));
+    assert_eq!(by_define.updates(), 1);
+    let all: [Expr; 16] = [
+        1i8.into(),
+        1i16.into(),
+        1i32.into(),
+        1i64.into(),
+        1u8.into(),
+        1u16.into(),
+        1u32.into(),
+        1u64.into(),
+        1f32.into(),
+        1f64.into(),
+        true.into(),
+        x.into(),
+        r.x.into(),
+        (&r).into(),
+        gain.into(),
+        (&x.expr()).into(),
+    ];
+    let types = [I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Bool, I32, I32, I32, F32, I32];
+    assert_eq!(all.map(|e| e.ty()), types.map(Some));
+    let mut own = Func::new("own");
+    own.define(x, 1);
+    own.define(r.x, own[r.x] + own[0]);
+    assert!(Pipeline::new([&own]).is_ok(), "a value may read the Func");
+    let mut late = Func::new("late");
+    late.define(x, own[x] + by_define[(x, 0, 0)]);
+    let errors = Pipeline::new([&late]).unwrap_err().to_string();
+    assert!(errors.contains("define.rs:"), "places are those of the caller: {errors}");
 }

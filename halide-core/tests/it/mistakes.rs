@@ -150,6 +150,33 @@ fn a_func_is_defined_before_it_is_read() {
     );
 }
 
+/// A recurrence has a start, and its order is that of an RDom.
+#[test]
+fn a_first_definition_that_reads_its_own_func_is_told_both_lines() {
+    let s = line!();
+    let (x, y) = vars!(x, y);
+    let (mut g, mut both, mut empty) = (Func::new("g"), Func::new("both"), Func::new("empty"));
+    g[x] = g[x - 1] + 1;
+    both[(x, y)] = both[(x - 1, y)] + both[(x, y - 1)];
+    empty[()] = empty[()] + 1;
+    check!(
+        s,
+        [&g, &both, &empty],
+        expect![[r#"
+        mistakes.rs:+3:6: the first definition of `g` reads `g` itself, which has no values yet
+          help: write a pure definition first, then an update over `let r = RDom::new([(1, n)])`, which runs in order:
+            g[x] = ...;
+            g[r.x] = ... g[r.x - 1] ...;
+        mistakes.rs:+4:9: the first definition of `both` reads `both` itself, which has no values yet
+          help: write a pure definition first, then an update over `let r = RDom::new([(1, n)])`, which runs in order:
+            both[(x, y)] = ...;
+            both[(r.x, y)] = ... both[(r.x - 1, y)] ...;
+        mistakes.rs:+5:10: the first definition of `empty` reads `empty` itself, which has no values yet
+          help: define it first, then update it: `empty[()] = ...`
+    "#]]
+    );
+}
+
 #[test]
 fn a_func_that_another_has_read_takes_no_further_definition() {
     let s = line!();

@@ -7,7 +7,7 @@ use halide_core::limits::{OverCap, Stop};
 use std::fmt;
 
 /// A reason for which a run did not finish; the outputs are untouched.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum EvalError {
     /// An `Assert` does not hold: the call does not suit the program. See [`crate::Fault::message`].
     Fault {
@@ -136,5 +136,7 @@ impl fmt::Display for EvalError {
         }
     }
 }
+
+halide_core::debug_is_display!(EvalError);
 
 impl std::error::Error for EvalError {}

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A reason for which text is no loop IR, with its place.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// From 1.
     pub line: u32,
@@ -18,5 +18,7 @@ impl fmt::Display for ParseError {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)
     }
 }
+
+halide_core::debug_is_display!(ParseError);
 
 impl std::error::Error for ParseError {}

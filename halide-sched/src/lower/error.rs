@@ -7,7 +7,7 @@ use halide_ir::ForKind;
 use std::fmt;
 
 /// A reason that a plan cannot be lowered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum LowerError {
     /// The region that a definition reads has no bounds.
     Unbounded {
@@ -17,6 +17,10 @@ pub enum LowerError {
         consumer: String,
         /// Index of the dimension.
         dim: usize,
+        /// The coordinate as the algorithm writes it; `None` if it is long.
+        index: Option<String>,
+        /// The use of the coordinate.
+        access: Access,
         /// Location of the definition.
         at: Location,
     },
@@ -71,6 +75,17 @@ pub enum LowerError {
     },
 }
 
+/// A use of coordinates by a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A read of an input image.
+    Image,
+    /// A read of a Func.
+    Func,
+    /// A store to the Func itself.
+    Store,
+}
+
 /// A place before a sentence.
 struct Place(Option<Location>);
 
@@ -83,11 +98,22 @@ impl fmt::Display for Place {
 impl fmt::Display for LowerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LowerError::Unbounded { producer, consumer, dim, at } => write!(
-                f,
-                "{at}: `{consumer}` reads `{producer}` at coordinates of dimension {dim} that nothing bounds\n  \
-                 help: clamp that coordinate, or give its value a type or a parameter range that bounds it"
-            ),
+            LowerError::Unbounded { producer, consumer, dim, index, access, at } => {
+                let index = index.as_deref();
+                let shown = index.map_or("a coordinate".to_string(), |index| format!("`{index}`"));
+                let does = if *access == Access::Store { "stores to" } else { "reads" };
+                let range = "or give its value a type or a range that bounds it, such as u8 or Param::with_range";
+                let boundary = match access {
+                    Access::Image => format!("read `{producer}` through a boundary condition such as repeat_edge, "),
+                    Access::Func | Access::Store => String::new(),
+                };
+                let index = index.unwrap_or("coordinate");
+                write!(
+                    f,
+                    "{at}: `{consumer}` {does} `{producer}` at {shown} in dimension {dim}, which nothing bounds\n  \
+                     help: write `clamp({index}, lo, hi)`, {boundary}{range}"
+                )
+            }
             LowerError::NoConstantExtent { name, kind, most, at } => {
                 let done = if *kind == ForKind::Vectorized { "vectorized" } else { "unrolled" };
                 let why = match most {
@@ -135,5 +161,7 @@ impl fmt::Display for LowerError {
         }
     }
 }
+
+halide_core::debug_is_display!(LowerError);
 
 impl std::error::Error for LowerError {}

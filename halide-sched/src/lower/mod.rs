@@ -41,7 +41,7 @@ mod example;
 #[cfg(test)]
 mod tests;
 
-pub use error::LowerError;
+pub use error::{Access, LowerError};
 pub use gpu::offload::KernelProblem;
 pub use options::{Accesses, LowerOptions};
 pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};

@@ -7,6 +7,7 @@ use super::stage::StageDraft;
 use crate::schedule::{LoopKind, Memory};
 use halide_core::ids::{FuncId, IdVec};
 use halide_ir::target::{Gpu, Target};
+use std::collections::BTreeSet;
 
 /// Blocks have, and grids have, at most this many dimensions.
 const DIMENSIONS: usize = 3;
@@ -31,10 +32,14 @@ pub(super) fn check(
     target: &Target,
     errors: &mut Errors<'_>,
 ) {
+    let mut for_gpu = BTreeSet::new();
     for func in funcs {
         let level = &levels[func].compute;
         if *level == DraftLevel::Inline {
             continue;
+        }
+        if target.gpu.is_none() {
+            for_gpu.extend(words(&drafts[func]));
         }
         for place in [level, &levels[func].store] {
             let asked = [&drafts[func].compute, &drafts[func].store];
@@ -45,17 +50,28 @@ pub(super) fn check(
             }
         }
         let around = around(level, drafts, levels);
-        check_func(&drafts[func], &around, target.gpu.is_some(), errors);
+        check_func(&drafts[func], &around, errors);
         for stage in &drafts[func].stages {
             for variant in with_loops(stage) {
                 check_loops(&variant.subject, &around, &loops(variant), target.gpu, errors);
             }
         }
     }
+    // One device would do for all of them, so the first tells it.
+    if let Some(&first) = for_gpu.first() {
+        errors.report(first, Problem::NoGpu { more: for_gpu.len() - 1 });
+    }
+}
+
+/// The directives about a Func that only a GPU can follow.
+fn words(draft: &FuncDraft) -> impl Iterator<Item = usize> {
+    let marks = |s: &StageDraft| s.loops.iter().filter(|l| l.kind.is_gpu()).filter_map(|l| l.mark).collect::<Vec<_>>();
+    let of_loops = draft.stages.iter().flat_map(with_loops).flat_map(marks);
+    of_loops.chain(draft.copies.values().copied())
 }
 
 /// Checks the directives about the memory and the copies of a Func that is computed in the loops `around`.
-fn check_func(draft: &FuncDraft, around: &Around, has_gpu: bool, errors: &mut Errors<'_>) {
+fn check_func(draft: &FuncDraft, around: &Around, errors: &mut Errors<'_>) {
     let first = |is: &dyn Fn(LoopKind) -> bool| around.loops.iter().find(|l| is(l.kind)).map(|l| l.name.clone());
     let (blocks, threads) = (first(&|k| k == LoopKind::GpuBlocks), first(&LoopKind::is_gpu_threads));
     let func = draft.stages[0].subject.clone();
@@ -69,12 +85,9 @@ fn check_func(draft: &FuncDraft, around: &Around, has_gpu: bool, errors: &mut Er
         problem.into_iter().for_each(|p| errors.report(directive, p));
     }
     for directive in draft.copies.values() {
-        let problem = match &blocks {
-            _ if !has_gpu => Some(Problem::NoGpuToCopy { func: func.clone() }),
-            Some(var) => Some(Problem::CopyInKernel { func: func.clone(), var: var.clone() }),
-            None => None,
-        };
-        problem.into_iter().for_each(|p| errors.report(*directive, p));
+        if let Some(var) = &blocks {
+            errors.report(*directive, Problem::CopyInKernel { func: func.clone(), var: var.clone() });
+        }
     }
 }
 
@@ -142,7 +155,8 @@ fn check_loops(of: &str, around: &Around, own: &[Loop], gpu: Option<Gpu>, errors
     for l in own {
         let name = || l.name.clone();
         match l.kind {
-            kind if kind.is_gpu() && gpu.is_none() => report(l, Problem::NoGpu { var: name() }),
+            // Told once for the whole schedule.
+            kind if kind.is_gpu() && gpu.is_none() => {}
             kind if kind.is_gpu() && alone && !l.one => {
                 report(l, Problem::MoreThanOneThread { of: of.to_string(), var: name() });
             }

@@ -117,7 +117,7 @@ impl Graph {
         };
         let values = def.types.iter().enumerate().map(value).collect();
         let stages = vec![StageDef { args, values, rdom: None, at }];
-        self.add(base, FuncDef { name, args: def.args, types: def.types, stages, at })
+        self.add(base, FuncDef { said: name.clone(), name, args: def.args, types: def.types, stages, at })
     }
 
     /// Adds a Func of the elements of an image, which all that read the image read instead; `None` if nothing does.
@@ -140,7 +140,7 @@ impl Graph {
         let stages = vec![StageDef { args: coordinates, values: vec![value], rdom: None, at }];
         let name = self.unused_name(&format!("{}$image", def.name));
         let func = self.next_func();
-        self.add_ahead(first, FuncDef { name, args, types: vec![def.ty], stages, at });
+        self.add_ahead(first, FuncDef { said: name.clone(), name, args, types: vec![def.ty], stages, at });
         for stage in readers {
             self.redirect(stage, &Detours::from([(Callee::Image(image), func)]));
         }

@@ -11,6 +11,7 @@
 
 mod access;
 mod affine;
+mod cases;
 mod compute_with;
 mod convert;
 mod dependence;
@@ -26,6 +27,7 @@ mod legal;
 mod levels;
 mod monoid;
 mod options;
+mod owner;
 mod part;
 mod possible;
 mod query;

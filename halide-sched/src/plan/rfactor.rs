@@ -244,7 +244,10 @@ impl Factoring {
         let partial = self.partial(graph, intermediate, &leaves, &more);
         let args = def.args.iter().chain(&new_vars).copied().collect();
         let stages = vec![first, partial];
-        graph.add_ahead(self.func, FuncDef { name, args, types: def.types.clone(), stages, at: def.at });
+        graph.add_ahead(
+            self.func,
+            FuncDef { said: name.clone(), name, args, types: def.types.clone(), stages, at: def.at },
+        );
         // What is left of the update.
         let kept: Vec<usize> = (0..leaves.len()).filter(|l| self.factored.contains(l)).collect();
         let parts_domain = graph.add_rdom(self.rdom, rvars(&leaves, &kept), None);

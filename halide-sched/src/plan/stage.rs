@@ -1,5 +1,6 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
+use super::cases;
 use super::dependence::{Conflict, Nest};
 use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
@@ -153,6 +154,12 @@ impl StageDraft {
 
     /// The checked form.
     pub(super) fn finish(self, labels: &mut Labels) -> StagePlan {
+        self.finish_case(labels, "")
+    }
+
+    /// The checked form of what runs in a case of other specialisations, which is empty if there are none.
+    fn finish_case(self, labels: &mut Labels, outer: &str) -> StagePlan {
+        let rest = if self.variants.is_empty() { outer.to_string() } else { cases::otherwise(outer) };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: l.kind, partition: l.partition, at: l.at };
         let conditions: Vec<&str> = self.variants.iter().map(|(_, text, _)| text.as_str()).collect();
         let runs = match conditions.is_empty() {
@@ -162,7 +169,9 @@ impl StageDraft {
         let fail = self.fail.as_ref().map(|(message, at)| (format!("{runs}: {message}"), *at));
         let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
         StagePlan {
-            variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish(labels))).collect(),
+            variants: (self.variants.into_iter())
+                .map(|(cond, text, draft)| (cond, draft.finish_case(labels, &cases::holds(outer, &text))))
+                .collect(),
             fail,
             labels: self.vars.iter().map(|v| labels.label(&v.name)).collect(),
             vars: self.vars,
@@ -174,6 +183,7 @@ impl StageDraft {
             options: self.options,
             known: self.known,
             with: None,
+            case: rest,
         }
     }
 
@@ -260,7 +270,7 @@ impl StageDraft {
     }
 
     /// The position of the loop over a reduction variable that the frozen pipeline calls `name`.
-    fn frozen(&self, name: &str) -> Option<usize> {
+    pub(super) fn frozen(&self, name: &str) -> Option<usize> {
         let root = self.facts.roots.iter().find(|root| root.frozen.as_deref() == Some(name))?;
         self.position(&root.name)
     }
@@ -302,7 +312,7 @@ impl StageDraft {
         }
         let loops = self.loop_names();
         let near = closest(name, loops.iter().map(String::as_str)).map(str::to_string);
-        wrong(Problem::UnknownLoop { of, name: name.to_string(), loops, near })
+        wrong(Problem::UnknownLoop { of, name: name.to_string(), loops, near, owner: None })
     }
 
     /// Checks that `name` can be given to a new variable, when the variable at hand gives up its own name.

@@ -163,6 +163,9 @@ pub struct StagePlan {
     pub options: StageOptions,
     /// Constants of the region of an output by the conditions of a specialisation, dimension by dimension.
     pub known: Vec<KnownSpan>,
+    /// The case of specialisations in which it runs, for reports: `where f.extent(0) > 99`, or `otherwise`; empty if
+    /// there are none.
+    pub case: String,
 }
 
 /// The Func or image that values are read from.

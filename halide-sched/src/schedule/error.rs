@@ -4,11 +4,11 @@ use halide_core::error::Location;
 use std::fmt;
 
 /// Everything that is wrong with a text that should be a schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ParseErrors(pub Vec<ParseError>);
 
 /// One thing that is wrong with a text that should be a schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The place in the text.
     pub at: Location,
@@ -34,6 +34,8 @@ impl fmt::Display for ParseErrors {
         Ok(())
     }
 }
+
+halide_core::debug_is_display!(ParseError, ParseErrors);
 
 impl std::error::Error for ParseError {}
 impl std::error::Error for ParseErrors {}

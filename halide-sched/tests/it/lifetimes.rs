@@ -61,8 +61,9 @@ fn specialised_consumers_fold_alike() {
         let pass = lowered.trace.passes.iter().find(|p| p.name == "fold_storage").expect("it ran");
         (fold, pass.decisions.iter().map(|d| d.to_string()).collect::<Vec<_>>().join("\n"))
     };
-    let keeps = "f along g.y: keeps 3 of `y`".to_string();
-    assert_eq!(lowered("vectorize(x, 4)"), (vec![None, Some(3)], format!("{keeps}\n{keeps}")));
+    let wide = "f along g.y (where g.extent(0) >= 8): keeps 3 of `y`";
+    let keeps = "f along g.y (otherwise): keeps 3 of `y`".to_string();
+    assert_eq!(lowered("vectorize(x, 4)"), (vec![None, Some(3)], format!("{wide}\n{keeps}")));
     // Where rows run in parallel, each has storage of its own, of no more than the window.
     assert_eq!(lowered("parallel(y)"), (vec![None, Some(3)], keeps.clone()));
     let (fold, said) = lowered("reorder(y, x) split(y, yo, y, 2, GuardWithIf) reorder(y, x, yo)");
@@ -72,7 +73,7 @@ fn specialised_consumers_fold_alike() {
     let (fold, said) = lowered("reorder(y, x)");
     assert_eq!(fold, [None, None], "{said}");
     assert!(
-        said.contains("f along g.y: not folded, because another variant of its consumer needs all of it"),
+        said.contains("f along g.y (otherwise): not folded, because another variant of its consumer needs all of it"),
         "{said}"
     );
 }

@@ -180,7 +180,7 @@ fn variants_ask_each_for_themselves() {
         &blur(),
         &format!("{special} prefetch(in, xo, yo, 1, NonFaulting)\n x3: compute_at(y3, xo) vectorize(x, 32)"),
         expect![[r#"
-            y3.xo: prefetching `in` 1 iteration of y3.yo ahead, 8 cache lines each time
+            y3.xo (otherwise): prefetching `in` 1 iteration of y3.yo ahead, 8 cache lines each time
             prefetch far in#b0(t24 + t61 + 2)
             prefetch far in#b0(t26 + t61 + 2)
             prefetch far in#b0(t28 + t61 + 2)

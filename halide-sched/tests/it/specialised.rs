@@ -82,7 +82,7 @@ fn variants_are_cut_as_each_says() {
     let often = |schedule: &str| {
         let lowered = crate::support::lowered_whole(&p, schedule);
         let pass = lowered.trace.passes.iter().find(|p| p.name == "partition_loops").unwrap();
-        pass.decisions.iter().filter(|d| d.to_string().starts_with("f.x: cut into")).count()
+        pass.decisions.iter().filter(|d| d.subject.starts_with("f.x (") && d.to_string().contains(": cut into")).count()
     };
     let special = "f: specialize(f.extent(0) > 9)";
     assert_eq!(often(special), 2);
@@ -131,7 +131,7 @@ fn conditions_of_parameters_decide_comparisons_of_the_algorithm() {
 fn cuts(p: &Pipeline, schedule: &str) -> usize {
     let lowered = crate::support::lowered_whole(p, schedule);
     let pass = lowered.trace.passes.iter().find(|p| p.name == "partition_loops").unwrap();
-    pass.decisions.iter().filter(|d| d.to_string().starts_with("f.x: cut into")).count()
+    pass.decisions.iter().filter(|d| d.subject.starts_with("f.x (") && d.to_string().contains(": cut into")).count()
 }
 
 /// Copies of a loop that a pass made before loops are cut are cut as their own variant says, whatever others say of

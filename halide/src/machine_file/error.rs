@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 /// An error of a machine file. Lines and columns count from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MachineFileError {
     /// The bytes are no text in UTF-8.
@@ -134,5 +134,7 @@ impl Display for FieldDefect {
         }
     }
 }
+
+halide_core::debug_is_display!(MachineFileError);
 
 impl std::error::Error for MachineFileError {}

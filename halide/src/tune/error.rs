@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// A database that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseError {
     /// The file.
     pub path: PathBuf,
@@ -75,5 +75,7 @@ impl fmt::Display for DatabaseDefect {
         }
     }
 }
+
+halide_core::debug_is_display!(DatabaseError);
 
 impl std::error::Error for DatabaseError {}

@@ -66,3 +66,21 @@ fn a_fault_of_an_update_comes_after_what_was_written() {
     assert!(matches!(&error, Error::Fault(fault) if fault.kind() == FaultKind::Promise), "{error}");
     assert_ne!(out.to_vec(), [9; 3], "which FaultKind::Promise says");
 }
+
+/// Rust prints `Debug` of what `main` returns.
+#[test]
+fn debug_of_an_error_is_its_text() {
+    let x = Var::new("x");
+    let mut f = Func::new("f");
+    f[x] = Func::new("g").read(x);
+    let algorithm = Error::from(Pipeline::new([&f]).unwrap_err());
+    let parse = Error::from("f: vektorize(x, 8)".parse::<Schedule>().unwrap_err());
+    let schedule = shifted().compile(&"f: vectorize(z, 8)".parse().unwrap(), &Target::host()).unwrap_err();
+    let run = Compiler::new(&shifted()).compile().unwrap().inputs().realize::<u8>([4]).unwrap_err();
+    let buffer = Error::from(Buffer::<u8>::new([-1]).unwrap_err());
+    for error in [algorithm, parse, schedule, run, buffer] {
+        assert_eq!(format!("{error:?}"), error.to_string());
+        let source = error.source().expect("each comes from the layer below");
+        assert_eq!(format!("{source:?}"), source.to_string());
+    }
+}

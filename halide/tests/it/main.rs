@@ -24,6 +24,7 @@ mod deep;
 mod engines_agree;
 mod errors;
 mod explain_bounds;
+mod explained;
 mod externs;
 mod floats;
 #[cfg(feature = "gpu")]
@@ -54,6 +55,7 @@ mod threads;
 mod tidy;
 mod tidy_cycles;
 mod tidy_docs;
+mod tidy_errors;
 mod tidy_functions;
 mod tidy_lexer;
 mod tidy_manifests;

@@ -77,7 +77,8 @@ impl Build {
         let args = vars.iter().map(|v| self.var(*v)).collect();
         let at = Location::caller();
         let stages = vec![StageDef { args, values: values.to_vec(), rdom: None, at }];
-        let id = self.p.funcs.push(FuncDef { name: name.into(), args: vars.to_vec(), types, stages, at });
+        let id =
+            self.p.funcs.push(FuncDef { name: name.into(), said: name.into(), args: vars.to_vec(), types, stages, at });
         self.p.order.push(id);
         id
     }

@@ -68,6 +68,7 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
     match BoundQuery::difference(&l.extent, &build::int(0), &cx.facts).upper(MOST_COPIES) {
         Some(most) => {
             let most = most.max(0);
+            let name = cx.program.loops[l.id].with_case();
             cx.trace.did(name, format!("runs {most} times, as often as it ever needs to, under a condition"));
             let offset = build::sub(build::loop_var(l.id), l.min.clone());
             let needed = build::lt(build::likely(offset), l.extent);

@@ -83,7 +83,7 @@ fn trimmed(cx: &mut Trim<'_>, l: For) -> Stmt {
     let first = found.min.map_or(min.clone(), |first| build::max(first, min));
     let last = found.max.map_or(end.clone(), |last| build::min(build::offset(last, 1), end));
     let extent = simplify(&build::sub(last, first.clone()), &cx.facts);
-    cx.trace.did(cx.program.loops[id].name.clone(), "shrunk to the iterations that store something");
+    cx.trace.did(cx.program.loops[id].with_case(), "shrunk to the iterations that store something");
     build::for_loop(id, kind, simplify(&first, &cx.facts), extent, body)
 }
 

@@ -50,7 +50,7 @@ fn statement(cx: &mut Unroll<'_>, s: Stmt) -> Stmt {
 }
 
 fn unrolled(cx: &mut Unroll<'_>, l: For) -> Stmt {
-    let name = cx.program.loops[l.id].name.clone();
+    let name = cx.program.loops[l.id].with_case();
     match build::as_int(&l.extent) {
         Some(extent) => {
             cx.trace.did(name, format!("unrolled by {extent}"));

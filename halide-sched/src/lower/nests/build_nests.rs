@@ -276,10 +276,18 @@ fn declare_loops<'a>(
     let instance = ctx.instances.len();
     let mut parent = inherited.last().map_or(scope, |l| Scope::Body(*l));
     let mut leaves: BTreeMap<StageVar, LoopId> = plan.loops.iter().zip(inherited).map(|(l, id)| (l.var, *id)).collect();
+    // What is computed in a case of another definition is told apart by that, too.
+    let around = match scope {
+        Scope::Root => "",
+        Scope::Body(l) => &ctx.program.loops[l].case,
+    };
+    let cases = [around, &plan.case].into_iter().filter(|case| !case.is_empty());
+    let case = cases.collect::<Vec<&str>>().join(", ");
     for l in &plan.loops[inherited.len()..] {
         let name = format!("{}.{}", ctx.stage_name(func, stage), plan.vars[l.var].name);
         let never_unroll = plan.options.never_unroll;
-        let info = LoopInfo { partition: l.partition, never_unroll, at: l.at, ..LoopInfo::new(name) };
+        let case = case.clone();
+        let info = LoopInfo { case, partition: l.partition, never_unroll, at: l.at, ..LoopInfo::new(name) };
         let id = ctx.program.loops.push(info);
         ctx.loops.push(NestLoop { instance, others: Vec::new(), bounds: None, parent });
         leaves.insert(l.var, id);

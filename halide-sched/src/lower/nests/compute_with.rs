@@ -274,7 +274,7 @@ fn stay_inside(ctx: &mut Ctx<'_>, instance: usize, position: usize) {
 pub(crate) fn explain(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
     for (l, info) in ctx.loops.enumerate().filter(|(_, info)| !info.others.is_empty()) {
         let names: Vec<String> = info.others.iter().map(|i| name(ctx, *i)).collect();
-        trace.did(ctx.program.loops[l].name.clone(), format!("runs for {} as well", names.join(" and ")));
+        trace.did(ctx.program.loops[l].with_case(), format!("runs for {} as well", names.join(" and ")));
     }
 }
 

@@ -270,6 +270,19 @@ impl<'a> Ctx<'a> {
         format!("{}{suffix}", self.name(func))
     }
 
+    /// The names that the algorithm has for the placeholders of a definition.
+    pub(crate) fn placeholder_names(&self, (func, stage): (FuncId, usize)) -> BTreeMap<Sym, String> {
+        let pipeline = &self.plan.pipeline;
+        let (template, def) = (&self.templates[&(func, stage)], &pipeline.funcs[func]);
+        let vars = template.dims.iter().zip(def.args.iter().map(|&v| pipeline.vars[v].clone()));
+        let mut names: BTreeMap<Sym, String> = vars.map(|(s, name)| (*s, name)).collect();
+        if let Some(rdom) = def.stages[stage].rdom {
+            let dims = template.rvars.iter().zip(&pipeline.rdoms[rdom].dims);
+            names.extend(dims.map(|((s, ..), dim)| (*s, dim.name.clone())));
+        }
+        names
+    }
+
     /// The name of a Func.
     pub(crate) fn name(&self, func: FuncId) -> &'a str {
         &self.plan.pipeline.funcs[func].name

@@ -8,6 +8,7 @@ use crate::lower::error::LowerError;
 use crate::lower::nests::build_nests;
 use crate::lower::nests::ctx::{Ctx, ReadSite, Source};
 use crate::lower::options::LowerOptions;
+use crate::lower::regions::as_written::{Names, coordinates};
 use crate::lower::regions::facts;
 use crate::lower::regions::infer_bounds::{Finder, find_regions};
 use crate::lower::regions::predicate_refinement::where_predicate_holds;
@@ -17,11 +18,9 @@ use crate::lower::regions::value_bounds;
 use crate::plan::{Level, Plan};
 use halide_core::error::Location;
 use halide_core::ids::FuncId;
-use halide_ir::print::expr_by_names;
 use halide_ir::visit::substitute;
-use halide_ir::{DimField, Edge, Expr, LoopId, Program, Scope, Sym, build};
+use halide_ir::{DimField, Edge, Expr, Scope, Sym, build};
 use halide_solve::simplify::{Facts, prove, simplify};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// One edge of a region, with what demanded it.
@@ -244,40 +243,6 @@ fn shown(ctx: &Ctx<'_>, regions: &Regions, e: &Expr) -> String {
 }
 
 /// A read or a store as the algorithm writes it: `f(x, y + 1)`.
-fn access(ctx: &Ctx<'_>, func: FuncId, (consumer, stage): (FuncId, usize), args: &[Expr]) -> String {
-    let pipeline = &ctx.plan.pipeline;
-    let template = &ctx.templates[&(consumer, stage)];
-    let def = &pipeline.funcs[consumer];
-    let mut names = Names::new(&ctx.program);
-    let mut values: BTreeMap<Sym, Expr> = BTreeMap::new();
-    for (s, var) in template.dims.iter().zip(&def.args) {
-        values.insert(*s, names.expr(pipeline.vars[*var].clone()));
-    }
-    if let Some(rdom) = def.stages[stage].rdom {
-        for ((s, ..), dim) in template.rvars.iter().zip(&pipeline.rdoms[rdom].dims) {
-            values.insert(*s, names.expr(dim.name.clone()));
-        }
-    }
-    let args: Vec<String> = args.iter().map(|a| names.print(&substitute(a, &|s| values.get(&s).cloned()))).collect();
-    format!("{}({})", ctx.name(func), args.join(", "))
-}
-
-/// A program whose loops have the names that a text needs.
-struct Names {
-    program: Program,
-    known: BTreeMap<String, LoopId>,
-}
-
-impl Names {
-    fn new(program: &Program) -> Names {
-        Names { program: program.clone(), known: BTreeMap::new() }
-    }
-    /// Returns an expression that prints as `name`.
-    fn expr(&mut self, name: String) -> Expr {
-        let loops = &mut self.program.loops;
-        build::loop_var(*self.known.entry(name).or_insert_with_key(|name| loops.push(name.clone().into())))
-    }
-    fn print(&self, e: &Expr) -> String {
-        expr_by_names(e, &self.program)
-    }
+fn access(ctx: &Ctx<'_>, func: FuncId, consumer: (FuncId, usize), args: &[Expr]) -> String {
+    format!("{}({})", ctx.name(func), coordinates(&ctx.program, &ctx.placeholder_names(consumer), args).join(", "))
 }

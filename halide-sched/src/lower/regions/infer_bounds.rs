@@ -35,9 +35,10 @@
 //! ```
 
 use crate::lower::checks::check_arguments::Checks;
-use crate::lower::error::LowerError;
+use crate::lower::error::{Access, LowerError};
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::nests::vars::{bound, extent_between};
+use crate::lower::regions::as_written::coordinate;
 use crate::lower::regions::clamp_to_global_bounds::within_whole;
 use crate::lower::regions::nested_regions::{Estimated, Intersected};
 use crate::lower::regions::predicate_constraints::reached;
@@ -392,7 +393,7 @@ impl Finder<'_> {
             match reached(arg, of, slacks, self.facts) {
                 Interval { min: Some(min), max: Some(max) } => region.push((min, max)),
                 _ => {
-                    self.report_unbounded(source, consumer, stage, dim);
+                    self.report_unbounded(source, (consumer, stage), args, dim);
                     region.push((build::int(0), build::int(0)));
                 }
             }
@@ -400,14 +401,20 @@ impl Finder<'_> {
         region
     }
 
-    fn report_unbounded(&mut self, source: Source, consumer: FuncId, stage: usize, dim: usize) {
+    fn report_unbounded(&mut self, source: Source, (consumer, stage): (FuncId, usize), args: &[Expr], dim: usize) {
         let pipeline = &self.ctx.plan.pipeline;
-        let producer = match source {
-            Source::Func(f) => pipeline.funcs[f].name.clone(),
-            Source::Image(i) => pipeline.images[i].name.clone(),
+        let sites = &self.ctx.templates[&(consumer, stage)].sites;
+        let (producer, access) = match source {
+            Source::Func(f) if f == consumer && sites.iter().any(|site| site.lhs == args) => {
+                (pipeline.funcs[f].name.clone(), Access::Store)
+            }
+            Source::Func(f) => (pipeline.funcs[f].name.clone(), Access::Func),
+            Source::Image(i) => (pipeline.images[i].name.clone(), Access::Image),
         };
         let def = &pipeline.funcs[consumer];
-        let error = LowerError::Unbounded { producer, consumer: def.name.clone(), dim, at: def.stages[stage].at };
+        let index = coordinate(&self.ctx.program, &self.ctx.placeholder_names((consumer, stage)), &args[dim]);
+        let (consumer, at) = (def.name.clone(), def.stages[stage].at);
+        let error = LowerError::Unbounded { producer, consumer, dim, index, access, at };
         if !self.errors.contains(&error) {
             self.errors.push(error);
         }

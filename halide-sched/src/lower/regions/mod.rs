@@ -1,5 +1,6 @@
 //! Bounds inference: the region of every Func at every loop, sliding windows, and what regions are made of.
 
+pub(crate) mod as_written;
 pub(crate) mod bound_expansion;
 pub(crate) mod clamp_to_global_bounds;
 pub(crate) mod constrain;

@@ -50,7 +50,7 @@ pub struct Need {
 }
 
 /// A reason that there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum QueryError {
     /// The regions of inputs that an input of some size needs are never its own.
     NoEnd {
@@ -97,6 +97,8 @@ impl fmt::Display for QueryError {
         }
     }
 }
+
+halide_core::debug_is_display!(QueryError);
 
 impl std::error::Error for QueryError {}
 

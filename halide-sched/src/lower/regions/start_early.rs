@@ -112,11 +112,11 @@ pub(crate) fn start_early(
         let defined = regions.defs.get(&Scope::Body(along)).into_iter().flatten();
         let reads = |e: &Expr| visit::any_node(e, |n| matches!(n.kind(), ExprKind::Read { .. }));
         if defined.map(|(_, e)| e).any(reads) {
-            trace.did_not(ctx.program.loops[along].name.clone(), "started early", "bounds in it are made of data");
+            trace.did_not(ctx.program.loops[along].with_case(), "started early", "bounds in it are made of data");
             continue;
         }
         let mut starts: BTreeMap<FuncId, Start> = BTreeMap::new();
-        let subject = |func| format!("{} along {}", ctx.name(func), ctx.program.loops[along]);
+        let subject = |func| format!("{} along {}", ctx.name(func), ctx.program.loops[along].with_case());
         for window in &windows {
             match start(ctx, regions, facts, window) {
                 Ok(start) => _ = starts.insert(window.func, start),

@@ -105,7 +105,7 @@ fn in_common(windows: &[(Site<'_, '_>, Window)]) -> Option<(usize, i64)> {
 
 fn explain(ctx: &Ctx<'_>, func: FuncId, window: &Window, common: Option<(usize, i64)>, trace: &mut LoweringTrace) {
     let (Window::Moves { along, .. } | Window::All { along, .. }) = window else { return };
-    let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[*along]);
+    let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[*along].with_case());
     match (window, common) {
         (Window::All { why, .. }, _) => trace.did_not(subject, "folded", why.clone()),
         (_, Some((dim, k))) => trace.did(subject, format!("keeps {k} of `{}`", arg_name(ctx, func, dim))),

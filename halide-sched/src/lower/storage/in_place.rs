@@ -17,7 +17,7 @@ use halide_ir::{BufId, Expr, ExprKind, build};
 use std::fmt;
 
 /// An output that cannot be computed in the memory of an input, with the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InPlaceError {
     /// The input.
     pub image: String,
@@ -131,6 +131,8 @@ impl fmt::Display for InPlaceError {
         }
     }
 }
+
+halide_core::debug_is_display!(InPlaceError);
 
 impl std::error::Error for InPlaceError {}
 

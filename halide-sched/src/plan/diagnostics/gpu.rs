@@ -3,9 +3,16 @@
 /// Adds these diagnostics to those in `$before`, and goes on with the next table.
 macro_rules! gpu {
     ({ $($before:tt)* } $next:ident $($rest:ident)*) => { $next! { { $($before)*
-        NoGpu { var: String } =>
-            format!("`{var}` is for a GPU, and the target has none"),
-            help "compile with Compiler::gpu, which feature `gpu` of `halide` brings";
+        NoGpu { more: usize } =>
+            {
+                let all = match more {
+                    0 => "this is".to_string(),
+                    1 => "this and one more directive are".to_string(),
+                    _ => format!("this and {more} more directives are"),
+                };
+                format!("{all} for a GPU, and the target has none")
+            },
+            help "open a device with Gpu::open and compile with Compiler::gpu, which feature `gpu` of `halide` brings";
         ThreadsOutsideBlocks { var: String } =>
             format!("`{var}` runs over threads, and no loop over blocks is around it"),
             help "give an outer loop to gpu_blocks";
@@ -47,9 +54,6 @@ macro_rules! gpu {
         CopyInKernel { func: String, var: String } =>
             format!("`{func}` is computed inside of `{var}`, which runs over blocks, so the host never has it"),
             help "leave the copy out, or compute it at the root";
-        NoGpuToCopy { func: String } =>
-            format!("`{func}` is to be copied to or from a GPU, and the target has none"),
-            help "compile with Compiler::gpu, which feature `gpu` of `halide` brings";
         NoSubgroups { var: String } =>
             {
                 let lacks = "the target's GPU has no subgroups of one known size";

@@ -19,8 +19,18 @@ macro_rules! names {
         WholeFunc { func: String } =>
             format!("this is said of `{func}` as a whole, not of one of its stages"),
             help format!("write it under `{func}:`");
-        UnknownLoop { of: String, name: String, loops: Vec<String>, near: Option<String> } =>
-            format!("`{of}` has no loop `{name}`; its loops, outermost first: {}", names(loops)),
+        UnknownLoop {
+            of: String,
+            name: String,
+            loops: Vec<String>,
+            near: Option<String>,
+            owner: Option<(usize, String)>
+        } =>
+            {
+                let owner = owner.as_ref().map(|(_, stage)| format!(", which is a loop of `{stage}`"));
+                let owner = owner.unwrap_or_default();
+                format!("`{of}` has no loop `{name}`{owner}; its loops, outermost first: {}", names(loops))
+            },
             help did_you_mean(near);
         LoopReplaced { of: String, name: String, by: String } =>
             format!("`{of}` has no loop `{name}` any more, because of {by}");

@@ -6,6 +6,7 @@ use crate::plan::convert;
 use crate::plan::diagnostics::{Errors, OrderReason, Problem};
 use crate::plan::facts::{any_order, facts};
 use crate::plan::monoid::{self, Fold, MonoidReason};
+use crate::plan::owner::with_owner;
 use crate::plan::stage::StageDraft;
 use crate::plan::types::BoundConstraint;
 use crate::schedule::{Amount, Directive, Identity, Schedule, Scope, Subject, closest};
@@ -98,8 +99,9 @@ impl Drafter<'_, '_, '_> {
         let subject = &directive.subject;
         if directive.verb.scope() == Scope::Stage {
             draft.needs_loops.get_or_insert(number);
-            if let Some(stage) = self.stage(number, subject, func, draft) {
-                self.stage_directive(number, directive, func, stage);
+            let stage = self.stage(number, subject, func, draft);
+            if let Some(problem) = stage.and_then(|stage| self.stage_directive(number, directive, func, stage)) {
+                self.errors.report(number, with_owner(problem, &draft.stages));
             }
             return;
         }

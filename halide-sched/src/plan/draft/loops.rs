@@ -16,13 +16,14 @@ use halide_ir::{Expr, build};
 use std::collections::BTreeSet;
 
 impl Drafter<'_, '_, '_> {
+    /// Applies a directive to a stage; returns what is wrong with it, if that is new.
     pub(super) fn stage_directive(
         &mut self,
         number: usize,
         directive: &Directive,
         func: FuncId,
         stage: &mut StageDraft,
-    ) {
+    ) -> Option<Problem> {
         let text = directive.verb.to_string();
         let source = Source { number, at: directive.at, text: &text };
         let result = match &directive.verb {
@@ -57,15 +58,14 @@ impl Drafter<'_, '_, '_> {
             verb if stage.options.set(verb) => Ok(()),
             verb => self.loop_directive(verb, func, stage, &source),
         };
-        if let Err(problem) = result {
-            problem.into_iter().for_each(|p| self.errors.report(number, p));
-            match &directive.verb {
-                Verb::Split { outer, inner, .. } => stage.break_names(&[outer, inner]),
-                Verb::Fuse { fused, .. } => stage.break_names(&[fused]),
-                Verb::Rename { to, .. } => stage.break_names(&[to]),
-                _ => {}
-            }
+        let problem = result.err()?;
+        match &directive.verb {
+            Verb::Split { outer, inner, .. } => stage.break_names(&[outer, inner]),
+            Verb::Fuse { fused, .. } => stage.break_names(&[fused]),
+            Verb::Rename { to, .. } => stage.break_names(&[to]),
+            _ => {}
         }
+        problem
     }
 
     /// The stage that `compute_with` names.

@@ -8,6 +8,7 @@ use super::compute_with::{self, Joined};
 use super::diagnostics::{Errors, Problem};
 use super::draft::{FuncDraft, Request};
 use super::graph::{Graph, Stage};
+use super::owner::with_owner;
 use super::stage::StageDraft;
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
@@ -202,7 +203,7 @@ impl Chooser<'_, '_, '_> {
             Ok(position) => draft.name(draft.loops[position].var).to_string(),
             // The general case never runs.
             Err(_) if draft.fail.is_some() => var.clone(),
-            Err(problem) => return Err(problem),
+            Err(problem) => return Err(problem.map(|p| with_owner(p, &self.drafts[host].stages))),
         };
         if let Some(condition) = variants_without(draft, &var).first() {
             let site = self.stage_name((host, stage));

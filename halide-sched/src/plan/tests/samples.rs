@@ -86,7 +86,8 @@ impl Tables {
         let coordinates = vars.iter().map(|&v| self.node(Kind::Var(v), I32)).collect();
         let types = values.iter().map(|&v| self.data.exprs[v].ty).collect();
         let stages = vec![StageDef { args: coordinates, values: values.to_vec(), rdom: None, at: AT }];
-        let func = self.data.funcs.push(FuncDef { name: name.to_string(), args: vars, types, stages, at: AT });
+        let (name, said) = (name.to_string(), name.to_string());
+        let func = self.data.funcs.push(FuncDef { name, said, args: vars, types, stages, at: AT });
         self.data.order.push(func);
         func
     }

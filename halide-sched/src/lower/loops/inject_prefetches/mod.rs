@@ -41,8 +41,8 @@ use halide_core::ids::FuncId;
 use halide_ir::hash::Map;
 use halide_ir::visit;
 use halide_ir::{
-    BufId, BufferInfo, BufferRole, Cache, DimField, Expr, For, ForKind, LoopId, LoopInfo, PrefetchBound,
-    PrefetchRequest, Program, Stmt, Sym, build,
+    BufId, BufferInfo, BufferRole, Cache, DimField, Expr, For, ForKind, LoopId, PrefetchBound, PrefetchRequest,
+    Program, Stmt, Sym, build,
 };
 use halide_solve::simplify::{Facts, simplify};
 
@@ -103,7 +103,8 @@ fn statement(cx: &mut Inject<'_>, s: Stmt) -> Stmt {
 
 /// The loop with the prefetches that are asked for in its body.
 fn with_prefetches(cx: &mut Inject<'_>, mut l: Box<For>) -> Box<For> {
-    let LoopInfo { name, prefetches: asked, .. } = cx.program.loops[l.id].clone();
+    let name = cx.program.loops[l.id].with_case();
+    let asked = cx.program.loops[l.id].prefetches.clone();
     let mut made = Vec::new();
     cx.facts.push_scope();
     cx.facts.bind_loop(l.id, &l.min, &l.extent);

@@ -135,7 +135,7 @@ fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
         Partition::Never => return None,
         Partition::Always if on_device => {
             let because = "blocks and threads run at once, and there is one kernel for all of them";
-            cx.trace.did_not(cx.program.loops[l.id].name.clone(), "cut at the boundaries", because);
+            cx.trace.did_not(cx.program.loops[l.id].with_case(), "cut at the boundaries", because);
             cx.is_done(l.id);
             return None;
         }
@@ -152,7 +152,7 @@ fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     if size >= most {
         if steady::any_likely(&l.body) {
             let because = format!("its body has more than {most} nodes");
-            cx.trace.did_not(cx.program.loops[l.id].name.clone(), "cut at the boundaries", because);
+            cx.trace.did_not(cx.program.loops[l.id].with_case(), "cut at the boundaries", because);
         }
         return None;
     }
@@ -177,7 +177,7 @@ fn size_up_to(s: &Stmt, most: usize) -> usize {
 
 /// Prologue, steady state and epilogue.
 fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
-    let name = cx.program.loops[l.id].name.clone();
+    let name = cx.program.loops[l.id].with_case();
     cx.is_done(l.id);
     let end = simplify(&build::add(l.min.clone(), l.extent.clone()), &cx.facts);
     let is_there = steady.has_masks.then(|| is_there(&steady, &l.min, &end)).flatten();

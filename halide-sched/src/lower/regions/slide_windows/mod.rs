@@ -71,7 +71,7 @@ pub(crate) fn slide_windows(
                     continue;
                 }
                 let outcome = slide(ctx, regions, &mut expansions, &mut tails, func, place, v);
-                let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v]);
+                let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v].with_case());
                 match outcome {
                     Ok((what, slid)) => {
                         trace.did(subject, what);

@@ -62,7 +62,7 @@ fn statement(cx: &mut Vectorize<'_>, s: Stmt) -> Stmt {
 }
 
 fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
-    let name = cx.program.loops[l.id].name.clone();
+    let name = cx.program.loops[l.id].with_case();
     let Some(extent) = build::as_int(&l.extent) else {
         cx.trace.did_not(name, "vectorized", "its extent is not a constant");
         return serial(cx, l);
@@ -96,7 +96,7 @@ fn without_sums(cx: &mut Vectorize<'_>, lanes: LoopId, body: Stmt) -> Stmt {
     let Stmt::For(l) = made else { return made };
     match build::as_int(&l.extent).filter(|n| *n <= MOST_LANE_COPIES) {
         Some(extent) if l.kind == ForKind::Vectorized && changes_one_element(&l, lanes) => {
-            let name = cx.program.loops[l.id].name.clone();
+            let name = cx.program.loops[l.id].with_case();
             cx.trace.did(name, format!("copied {extent} times inside the vectors around it"));
             copies(*l, extent, cx.program)
         }
@@ -121,7 +121,7 @@ fn serial(cx: &mut Vectorize<'_>, l: For) -> Stmt {
 fn chunked(cx: &mut Vectorize<'_>, l: For, extent: i64) -> Stmt {
     let lanes = (1..=CHUNK_LANES).rev().find(|n| extent % n == 0).unwrap_or(1);
     if lanes == 1 {
-        let name = cx.program.loops[l.id].name.clone();
+        let name = cx.program.loops[l.id].with_case();
         cx.trace.did_not(name, "vectorized", format!("{extent} lanes are too many and have no divisor to go by"));
         return serial(cx, l);
     }

@@ -181,17 +181,8 @@ fn targets_without_a_gpu() {
     let text: String = errors.iter().map(|e| format!("{e}\n")).collect();
     expect![[r#"
         test:1:9: blur_y: gpu_blocks(xo)
-          `xo` is for a GPU, and the target has none
-          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
-        test:1:9: blur_y: gpu_blocks(yo)
-          `yo` is for a GPU, and the target has none
-          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
-        test:1:9: blur_y: gpu_threads(xi)
-          `xi` is for a GPU, and the target has none
-          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
-        test:1:9: blur_y: gpu_threads(yi)
-          `yi` is for a GPU, and the target has none
-          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
+          this and 3 more directives are for a GPU, and the target has none
+          help: open a device with Gpu::open and compile with Compiler::gpu, which feature `gpu` of `halide` brings
     "#]]
     .assert_eq(&text);
 }

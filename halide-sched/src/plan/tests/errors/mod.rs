@@ -5,6 +5,7 @@ mod hints;
 mod levels;
 mod loops;
 mod names;
+mod namesakes;
 mod reductions;
 mod together;
 

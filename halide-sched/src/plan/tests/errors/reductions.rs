@@ -132,11 +132,8 @@ fn kernels_of_too_many_loops() {
     let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
     expect![[r#"
         test:1:24: blur_x: copy_to_device()
-          `blur_x` is to be copied to or from a GPU, and the target has none
-          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
-        test:1:41: blur_x: copy_to_host()
-          `blur_x` is to be copied to or from a GPU, and the target has none
-          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings"#]]
+          this and one more directive are for a GPU, and the target has none
+          help: open a device with Gpu::open and compile with Compiler::gpu, which feature `gpu` of `halide` brings"#]]
     .assert_eq(&text.join("\n"));
 }
 
