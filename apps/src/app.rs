@@ -2,6 +2,7 @@
 
 use crate::filters::*;
 use crate::input::Input;
+use crate::params::check_once;
 use halide::Tier;
 use halide::prelude::*;
 use halide::schedule::{ParseErrors, closest};
@@ -33,6 +34,9 @@ pub struct App {
     pub output: fn(&Settings, i64, i64) -> Vec<i64>,
     /// Width and height of the output that benches use.
     pub size: (i64, i64),
+    /// The operations on floats that one element of an output of these extents is made of, for apps whose speed is
+    /// told in such operations.
+    pub operations: Option<fn(&[i64]) -> i64>,
 }
 
 /// The part of an image that one run takes.
@@ -40,6 +44,8 @@ pub struct App {
 pub enum Takes {
     /// One channel, alpha too: there are as many runs as channels. Inputs have the dimensions x and y.
     EachChannel,
+    /// All channels at once, alpha too, as the dimension after x and y of inputs and output. Random inputs have three.
+    Channels,
     /// Red, green and blue; the inputs have the dimensions x, y and channel. Grey is three equal channels, and alpha is
     /// passed on where the output is as large as the image.
     Rgb,
@@ -52,14 +58,15 @@ pub enum Takes {
 /// The meaning of an output as an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// Values as those of the image that came in, on its scale.
-    AsStored,
+    /// Values on the scale of the first input.
+    AsInput,
     /// Values from 0 to this.
     Full(u32),
     /// Values from 0 to the largest of the output's type; to 1 if that is a type of floats.
     FullType,
-    /// Values from 0 to the largest that there is.
-    Stretched,
+    /// Values of both signs and of many magnitudes: 0 is grey in the middle, what is darker was negative. The scale is
+    /// that of the largest values but for a few outliers, and small ones are raised.
+    Signed,
     /// No image.
     Nothing,
 }
@@ -98,8 +105,9 @@ impl Settings {
     /// Takes the choices out of `NAME=VALUE` pairs; the rest speak of parameters.
     ///
     /// # Errors
-    /// In words, where a setting has no such value.
+    /// In words, where a setting has no such value, and where a name is given twice.
     pub fn take(&mut self, app: &App, given: &[(String, String)]) -> Result<Vec<(String, String)>, String> {
+        check_once(given)?;
         let mut rest = Vec::new();
         for (name, value) in given {
             let Some(at) = app.settings.iter().position(|s| s.name == name) else {

@@ -1,6 +1,8 @@
 //! Example pipelines with their schedules, and what the command line needs to run them on files.
 
 pub mod app;
+mod encode;
+pub mod estimate;
 pub mod files;
 pub mod filters;
 pub mod input;

@@ -20,6 +20,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height], White::At(1))],
     output: plane,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm. Parameter: `r_sigma`, what difference of brightness is an edge.

@@ -11,7 +11,7 @@ pub const APP: App = App {
     about: "Harris corner response of f32 RGB",
     settings: &[],
     takes: Takes::Rgb,
-    shows: Shows::Stretched,
+    shows: Shows::Signed,
     schedules: schedules!["harris": cpu, root],
     pipeline,
     inputs: |settings, width, height| {
@@ -20,6 +20,7 @@ pub const APP: App = App {
     },
     output: plane,
     size: (1530, 2554),
+    operations: None,
 };
 
 /// The algorithm.

@@ -16,6 +16,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", U8, &[width, height, 3], White::At(255))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm.

@@ -21,6 +21,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", U16, &[width, height, 3], White::At(65535))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm on `pyramid` levels, at least 1. Parameters: `levels`, the number of reference intensities; `alpha`,

@@ -19,6 +19,8 @@ pub const APP: App = App {
     },
     output: plane,
     size: (1024, 1024),
+    // A product and a sum for each element of a row of `a`, which is as long as one of the output.
+    operations: Some(|extents| 2 * extents[0]),
 };
 
 fn element(settings: &Settings) -> ScalarType {

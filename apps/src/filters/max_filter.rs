@@ -20,6 +20,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm for a disc of this radius, at least 1.

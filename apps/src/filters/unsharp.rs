@@ -17,6 +17,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm. Parameter: `sigma` of the Gaussian.

@@ -2,6 +2,7 @@
 
 use crate::common::cpu;
 use crate::gpu;
+use crate::terminal::say_heading;
 use crate::{Failure, say};
 use halide::prelude::*;
 use halide_apps::app::{APPS, App, Edges, NamedSchedule, Takes};
@@ -16,7 +17,7 @@ pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     for app in APPS {
-        say(format!("{}: {}", app.name, app.about))?;
+        say_heading(app.name, &format!(": {}", app.about))?;
         let names: Vec<String> = app.schedules.iter().map(named).collect();
         say(format!("    schedules  {}", names.join(", ")))?;
         let pipeline = app.default_pipeline(Edges::Repeat)?;

@@ -4,6 +4,8 @@ mod args;
 mod auto;
 mod common;
 mod compare;
+mod completions;
+mod examples;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(not(feature = "gpu"))]
@@ -15,14 +17,15 @@ mod machine;
 mod output;
 mod report;
 mod run;
+mod terminal;
 mod tune;
 
 use args::{Cli, Command};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::process::ExitCode;
+
+pub(crate) use terminal::say;
 
 /// A failure that ends a command early: a text of at most a screen for stderr, and exit status 1.
 pub(crate) struct Failure(pub(crate) String);
@@ -42,11 +45,12 @@ fn main() -> ExitCode {
         Command::Auto(args) => auto::auto(&args),
         Command::Tune(args) => tune::tune(&args),
         Command::Machine(args) => machine::machine(&args),
+        Command::Completions { shell } => completions::completions(shell),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(text)) => {
-            eprintln!("error: {}", escaped(&one_screen(&text)));
+            terminal::error(&one_screen(&text));
             ExitCode::FAILURE
         }
     }
@@ -63,36 +67,16 @@ fn one_screen(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The text, in which nothing that came from a file controls the terminal. JSON stays what it is.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() => out += &format!("\\u{:04x}", u32::from(c)),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// Starts the threads of parallel loops: as many as the environment asks for, but no more than are of any use.
 fn bound_threads() {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let most = (8 * cores).max(64);
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|n| n.parse::<usize>().ok());
     if asked.is_some_and(|asked| asked > most) {
-        eprintln!("note: RAYON_NUM_THREADS asks for more threads than are of use here; {most} are started");
+        let text = "RAYON_NUM_THREADS asks for more threads than are of use here;";
+        terminal::note(format!("{text} {most} are started"));
         // Nobody has started them yet, so this does not fail; if it did, there would be others.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
-    }
-}
-
-/// Writes a text and a line end to stdout. A reader that has seen enough (`halide list | head -1`) is no failure.
-pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
-    match writeln!(io::stdout(), "{}", escaped(&text.to_string())) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure(format!("stdout: {error}"))),
-        _ => Ok(()),
     }
 }
 
