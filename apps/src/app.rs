@@ -44,7 +44,7 @@ pub struct App {
 pub enum Takes {
     /// One channel, alpha too: there are as many runs as channels. Inputs have the dimensions x and y.
     EachChannel,
-    /// All channels at once, alpha too, as the dimension after x and y of inputs and output. Random inputs have three.
+    /// Every channel at once, alpha too, as the dimension after x and y of inputs and output. Random inputs have three.
     Channels,
     /// Red, green and blue; the inputs have the dimensions x, y and channel. Grey is three equal channels, and alpha is
     /// passed on where the output is as large as the image.

@@ -2,7 +2,7 @@
 
 use crate::app::{App, Edges, Settings, Shows, Takes};
 use crate::input::Input;
-use crate::job::JobError;
+use crate::job_error::JobError;
 use crate::memory;
 use halide::prelude::*;
 use image::ColorType;
@@ -53,7 +53,7 @@ impl Shape {
 /// Checks, before an image is decoded, that there may be as much memory as an app needs to work on it.
 ///
 /// # Errors
-/// As of [`Job::within`].
+/// As of [`Job::within`](crate::job::Job::within).
 pub fn check(
     app: &'static App,
     given: &[(String, String)],

@@ -3,7 +3,8 @@
 use crate::app::{App, Edges, Settings, Takes};
 use crate::estimate::{Layout, Shape, needs, points};
 use crate::input::{Input, Picture, White};
-use crate::memory::{self, TooMuch};
+pub use crate::job_error::JobError;
+use crate::memory;
 use crate::params;
 use crate::shown;
 use halide::buffer::Span;
@@ -55,37 +56,6 @@ pub struct Job {
     pub profile: Option<Vec<u8>>,
     /// The memory cap of runs in bytes, if one was asked for.
     memory_cap: Option<u64>,
-}
-
-/// A reason that there is no job.
-#[derive(Debug)]
-pub enum JobError {
-    /// A wrong parameter or setting, in words.
-    Given(String),
-    /// Inputs, outputs and results would take more memory than there may be.
-    Memory(TooMuch),
-    /// The pipeline or its inputs cannot be made.
-    Halide(Error),
-}
-
-impl From<Error> for JobError {
-    fn from(error: Error) -> JobError {
-        JobError::Halide(error)
-    }
-}
-
-impl std::error::Error for JobError {}
-
-impl std::fmt::Display for JobError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            JobError::Given(text) => f.write_str(text),
-            JobError::Memory(much) => {
-                write!(f, "it {much}\nchoose a smaller size, or give more memory with --memory-cap")
-            }
-            JobError::Halide(error) => error.fmt(f),
-        }
-    }
 }
 
 /// The difference of a result from the interpreter's.

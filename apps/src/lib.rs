@@ -7,6 +7,7 @@ pub mod files;
 pub mod filters;
 pub mod input;
 pub mod job;
+mod job_error;
 mod jpeg;
 pub mod measure;
 pub mod memory;

@@ -70,9 +70,9 @@ pub(crate) fn image(
 /// The values of an output that are black and white in its image.
 #[derive(Clone, Copy, Debug)]
 enum Scale {
-    /// From 0 to this.
+    /// Values from 0 to this.
     From0To(f64),
-    /// From this below 0 to this above.
+    /// Values from this below 0 to this above.
     Signed(f64),
 }
 

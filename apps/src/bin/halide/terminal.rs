@@ -1,5 +1,5 @@
-//! Words on stdout and stderr: notes, errors and headings, in colours on a terminal, and lines that move while something
-//! takes long. The environment variable NO_COLOR turns colours off.
+//! Words on stdout and stderr: notes, errors and headings, in colours on a terminal, and lines that move meanwhile.
+//! The environment variable NO_COLOR turns colours off.
 
 use crate::Failure;
 use anstream::{eprintln, stdout};
