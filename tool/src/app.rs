@@ -1,6 +1,7 @@
 //! An app: an algorithm, its schedules, and its treatment of images.
 
 use crate::input::Input;
+use crate::params::check_once;
 use halide::Tier;
 use halide::prelude::*;
 use halide::schedule::{ParseErrors, closest};
@@ -29,11 +30,13 @@ pub struct App {
     /// [`Edges::Repeat`] those of an image.
     pub inputs: fn(&Settings, i64, i64) -> Vec<Input>,
     /// The extents of the output, of which the first two that are not channels are width and height: those given, or
-    /// what the app makes of an image of this size. Empty: as large as the image, or as much of it as there are pixels
-    /// for.
+    /// what the app makes of an image of this size. Empty: as large as the image.
     pub output: fn(&Settings, i64, i64) -> Vec<i64>,
     /// Width and height of the output that benches use.
     pub size: (i64, i64),
+    /// The operations on floats that one element of an output of these extents is made of, for apps whose speed is
+    /// told in such operations.
+    pub operations: Option<fn(&[i64]) -> i64>,
 }
 
 /// The part of an image that one run takes.
@@ -41,12 +44,14 @@ pub struct App {
 pub enum Takes {
     /// One channel, alpha too: there are as many runs as channels. Inputs have the dimensions x and y.
     EachChannel,
+    /// Every channel at once, alpha too, as the dimension after x and y of inputs and output. Random inputs have three.
+    Channels,
     /// Red, green and blue; the inputs have the dimensions x, y and channel. Grey is three equal channels, and alpha is
     /// passed on where the output is as large as the image.
     Rgb,
     /// Red, green, blue and alpha, which is everywhere 1 if the image has none.
     Rgba,
-    /// A channel of inputs of two dimensions, red, green and blue of inputs of three, nothing where there is no input.
+    /// A channel for inputs of two dimensions, every channel for inputs of three, and nothing where there is no input.
     AsRead,
     /// Nothing: it works on numbers.
     Nothing,
@@ -55,14 +60,15 @@ pub enum Takes {
 /// The meaning of an output as an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// Values as those of the image that came in, on its scale; floats from 0 to 1.
-    AsStored,
+    /// Values on the scale of the first input; floats from 0 to 1 where there is none.
+    AsInput,
     /// Values from 0 to this.
     Full(u32),
     /// Values from 0 to the largest of the output's type; to 1 if that is a type of floats.
     FullType,
-    /// Values from 0 to the largest that there is.
-    Stretched,
+    /// Values of both signs and of many magnitudes: 0 is grey in the middle, what is darker was negative. The scale is
+    /// that of the largest values but for a few outliers, and small ones are raised.
+    Signed,
     /// No image.
     Nothing,
 }
@@ -101,8 +107,9 @@ impl Settings {
     /// Takes the choices out of `NAME=VALUE` pairs; the rest speak of parameters.
     ///
     /// # Errors
-    /// In words, where a setting has no such value.
+    /// In words, where a setting has no such value, and where a name is given twice.
     pub fn take(&mut self, app: &App, given: &[(String, String)]) -> Result<Vec<(String, String)>, String> {
+        check_once(given)?;
         let mut rest = Vec::new();
         for (name, value) in given {
             let Some(at) = app.settings.iter().position(|s| s.name == name) else {
@@ -145,6 +152,9 @@ pub struct NamedSchedule {
 }
 
 impl NamedSchedule {
+    /// The schedule that says nothing.
+    pub const NONE: NamedSchedule = NamedSchedule::new("none", "");
+
     /// A schedule in the text of the program.
     pub const fn new(name: &'static str, text: &'static str) -> NamedSchedule {
         NamedSchedule { name, file: name, text }
@@ -165,9 +175,9 @@ impl NamedSchedule {
 }
 
 impl App {
-    /// An app of one pipeline with one output, which takes its inputs from an image: an input of two dimensions is a
-    /// channel of it, and there is a run for each channel; one of three is red, green and blue. Where the algorithm
-    /// reads beyond the edges of the image, the output is so much smaller. Other treatments are fields.
+    /// An app of one pipeline with one output, which takes its inputs from an image: inputs of two dimensions are a
+    /// channel of it, and there is a run for each channel; those of three have all channels. Beyond its edges an image
+    /// goes on with the nearest pixel, unless the algorithm has a boundary condition. Other treatments are fields.
     pub const fn new(
         name: &'static str,
         about: &'static str,
@@ -178,12 +188,13 @@ impl App {
             about,
             settings: &[],
             takes: Takes::AsRead,
-            shows: Shows::AsStored,
+            shows: Shows::AsInput,
             schedules: &[],
             pipeline,
             inputs: |_, _, _| Vec::new(),
             output: |_, _, _| Vec::new(),
             size: (1536, 1024),
+            operations: None,
         }
     }
 
@@ -195,7 +206,7 @@ impl App {
     /// The best schedule for a machine with vectors of so many bits, and with a GPU if `gpu`.
     pub fn best(&self, gpu: bool, vector_bits: u32) -> &'static NamedSchedule {
         let suits = self.schedules.iter().find(|s| s.is_for_gpu() == gpu && s.instead_of().is_none());
-        let best = suits.unwrap_or(&self.schedules[0]);
+        let best = suits.or(self.schedules.first()).unwrap_or(&NamedSchedule::NONE);
         let replaces = |s: &&NamedSchedule| {
             s.instead_of().is_some_and(|(other, tier)| other == best.name && vector_bits <= tier.vector_bits())
         };

@@ -2,20 +2,19 @@
 //!
 //! The memory for decoding is estimated from the head of a file beforehand, and a truncated file is refused.
 
+use crate::encode::{Format, encode, gives_up};
 use crate::jpeg;
 use crate::memory::{self, TooMuch};
 use crate::place::Place;
-use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
+use image::codecs::tiff::TiffDecoder;
 use image::metadata::Orientation;
 use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, Write};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
-
-const JPEG_QUALITY: u8 = 95;
 
 /// A reason that an image file could not be read or written.
 pub enum FileError {
@@ -80,6 +79,8 @@ pub struct Encoded<'p> {
     pub color: ColorType,
     orientation: Orientation,
     format: Option<ImageFormat>,
+    /// The colour profile (ICC): what the values of pixels stand for.
+    pub profile: Option<Vec<u8>>,
     /// The estimate of the bytes that decoding takes.
     needs: u64,
 }
@@ -150,6 +151,7 @@ impl<'p> Encoded<'p> {
         let color = decoder.color_type();
         let image = decoder.total_bytes();
         let orientation = decoder.orientation().map_err(failed)?;
+        let profile = profile(&bytes, &mut decoder, format);
         if width == 0 || height == 0 {
             return Err(wrong(format!("an image of {width}x{height} has no pixels")));
         }
@@ -169,7 +171,7 @@ impl<'p> Encoded<'p> {
         memory::check(&parts, cap).map_err(|much| FileError::Memory(path.to_path_buf(), size, much))?;
         drop(decoder);
         let needs = memory::total(&parts);
-        Ok(Encoded { bytes, path, size, color, orientation, format, needs })
+        Ok(Encoded { bytes, path, size, color, orientation, format, profile, needs })
     }
 
     /// Decodes it.
@@ -198,6 +200,15 @@ fn turns(orientation: Orientation) -> bool {
     matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
 }
 
+/// The colour profile of a file. One that cannot be read says nothing.
+fn profile(bytes: &[u8], decoder: &mut impl ImageDecoder, format: Option<ImageFormat>) -> Option<Vec<u8>> {
+    if format != Some(ImageFormat::Tiff) {
+        return decoder.icc_profile().ok().flatten();
+    }
+    // This one's limit for a profile follows from the size of the image, unless it has its own limits.
+    TiffDecoder::new(Cursor::new(bytes)).ok()?.icc_profile().ok().flatten()
+}
+
 fn reader(bytes: &[u8]) -> io::Result<ImageReader<Cursor<&[u8]>>> {
     let mut reader = ImageReader::new(Cursor::new(bytes));
     // Nothing but the head is decoded under these.
@@ -214,14 +225,6 @@ fn of_image(path: &Path, error: &image::ImageError) -> FileError {
 pub struct Output {
     place: Place,
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Png,
-    Jpeg,
-    Tiff,
-    Pnm,
 }
 
 impl Output {
@@ -244,68 +247,31 @@ impl Output {
         self.place.path()
     }
 
-    /// Writes the image. What the format does not have is given up: alpha in JPEG and PNM, 16 bits in JPEG.
+    /// Names what [`Output::write_with`] gives up of an image, and of its profile if it has one.
+    pub fn gives_up(&self, image: &DynamicImage, has_profile: bool) -> Vec<&'static str> {
+        gives_up(self.format, image.color(), has_profile)
+    }
+
+    /// [`Output::write_with`] for an image without a profile.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write(&self, image: &DynamicImage) -> Result<(), FileError> {
+        self.write_with(image, None)
+    }
+
+    /// Writes the image, with the colour profile that tells what its values stand for. What the format does not have is
+    /// given up: alpha in JPEG and PNM, 16 bits in JPEG, the profile in PNM.
     ///
     /// # Errors
     /// It cannot be written; then the old file stays.
-    pub fn write(&self, image: &DynamicImage) -> Result<(), FileError> {
-        let written = self.place.write(|mut sink| self.encode(image, &mut sink));
+    pub fn write_with(&self, image: &DynamicImage, profile: Option<&[u8]>) -> Result<(), FileError> {
+        let written = self.place.write(|mut sink| encode(image, self.format, profile, &mut sink));
         written.map_err(|e| match e {
             image::ImageError::IoError(e) => FileError::Io(self.path().to_path_buf(), e),
             e => FileError::Encode(self.path().to_path_buf(), first_line(&e.to_string())),
         })
     }
-
-    fn encode(&self, image: &DynamicImage, writer: &mut (impl Write + Seek)) -> image::ImageResult<()> {
-        let image = suited(image, self.format);
-        match self.format {
-            Format::Png => image.write_with_encoder(PngEncoder::new(writer)),
-            Format::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(writer, JPEG_QUALITY)),
-            Format::Tiff => image.write_with_encoder(TiffEncoder::new(writer)),
-            Format::Pnm => write_pnm(&image, writer),
-        }
-    }
-}
-
-/// Bytes whose order is swapped at once: a whole number of samples.
-const PART: usize = 64 << 10;
-
-/// Grey as PGM, colour as PPM. The `image` crate's encoder knows these for 8 bits only.
-fn write_pnm(image: &DynamicImage, writer: &mut impl Write) -> image::ImageResult<()> {
-    let color = image.color();
-    let deep = color.bytes_per_pixel() > color.channel_count();
-    let (kind, largest) = (if color.has_color() { 6 } else { 5 }, if deep { 65535 } else { 255 });
-    write!(writer, "P{kind}\n{} {}\n{largest}\n", image.width(), image.height())?;
-    if !deep {
-        return Ok(writer.write_all(image.as_bytes())?);
-    }
-    let mut part = Vec::new();
-    for samples in image.as_bytes().chunks(PART) {
-        part.clear();
-        let swapped = samples.chunks_exact(2).map(|s| u16::from_ne_bytes([s[0], s[1]]).to_be_bytes());
-        part.extend(swapped.flatten());
-        writer.write_all(&part)?;
-    }
-    Ok(())
-}
-
-/// The image with the channels and depth that a format holds.
-fn suited(image: &DynamicImage, format: Format) -> Cow<'_, DynamicImage> {
-    let color = image.color();
-    let (grey, alpha, deep) =
-        (!color.has_color(), color.has_alpha(), color.bytes_per_pixel() / color.channel_count() > 1);
-    Cow::Owned(match format {
-        Format::Jpeg if grey => DynamicImage::ImageLuma8(image.to_luma8()),
-        Format::Jpeg => DynamicImage::ImageRgb8(image.to_rgb8()),
-        Format::Pnm if alpha && grey && deep => DynamicImage::ImageLuma16(image.to_luma16()),
-        Format::Pnm if alpha && grey => DynamicImage::ImageLuma8(image.to_luma8()),
-        Format::Pnm if alpha && deep => DynamicImage::ImageRgb16(image.to_rgb16()),
-        Format::Pnm if alpha => DynamicImage::ImageRgb8(image.to_rgb8()),
-        // This format's encoder has no grey with alpha.
-        Format::Tiff if alpha && grey && deep => DynamicImage::ImageRgba16(image.to_rgba16()),
-        Format::Tiff if alpha && grey => DynamicImage::ImageRgba8(image.to_rgba8()),
-        _ => return Cow::Borrowed(image),
-    })
 }
 
 fn first_line(text: &str) -> String {
@@ -315,6 +281,7 @@ fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use image::codecs::tiff::TiffEncoder;
     use image::{ImageBuffer, Luma, LumaA, Rgb, Rgba};
 
     fn samples(count: usize) -> Vec<u16> {

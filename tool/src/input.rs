@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name of the image parameter.
-    pub name: &'static str,
+    pub name: String,
     /// The type of its values.
     pub ty: ScalarType,
     /// First coordinate and extent of each dimension.
@@ -19,6 +19,8 @@ pub struct Input {
     pub white: White,
     /// The value at a point, from 0 to 1, that an image gives.
     pub of_picture: fn(&Picture, &[i32]) -> f32,
+    /// The words for what an image is taken as, if it is not taken as it is.
+    pub taken_as: fn(&Picture) -> Option<&'static str>,
 }
 
 /// The brightest value of an input.
@@ -26,8 +28,28 @@ pub struct Input {
 pub enum White {
     /// The brightest value of the image: 255 or 65535. Random numbers go to 65535.
     AsStored,
+    /// The brightest value of the image, but no more than this. Random numbers go to 65535.
+    AtMost(u32),
     /// This.
     At(u32),
+}
+
+impl White {
+    /// The number for the brightest value of an image, which is stored as `stored`.
+    pub fn of(self, stored: u32) -> u32 {
+        match self {
+            White::AsStored => stored,
+            White::AtMost(most) => stored.min(most),
+            White::At(white) => white,
+        }
+    }
+    /// The largest of random numbers.
+    pub fn of_random(self) -> u32 {
+        match self {
+            White::AsStored | White::AtMost(_) => 65535,
+            White::At(white) => white,
+        }
+    }
 }
 
 /// An image of some channels, whose pixels are numbers from 0 to 1.
@@ -46,10 +68,11 @@ pub struct Picture {
 
 impl Input {
     /// The pixels of the image as they are, from coordinate 0 on; the third dimension is the channel.
-    pub fn pixels(name: &'static str, ty: ScalarType, extents: &[i64], white: White) -> Input {
+    pub fn pixels(name: &str, ty: ScalarType, extents: &[i64], white: White) -> Input {
         let region = extents.iter().map(|&extent| (0, extent)).collect();
         let of_picture = |picture: &Picture, at: &[i32]| picture.at(at[0], at[1], at.get(2).copied().unwrap_or(0));
-        Input { name, ty, region, white, of_picture }
+        let name = name.to_string();
+        Input { name, ty, region, white, of_picture, taken_as: |_| None }
     }
 
     /// Random numbers from `seed`.
@@ -57,11 +80,7 @@ impl Input {
     /// # Errors
     /// Too large a region.
     pub fn random(&self, seed: u64) -> Result<AnyBuffer, BufferError> {
-        let white = match self.white {
-            White::AsStored => 65535,
-            White::At(white) => white,
-        };
-        random(seed, self.ty, &self.region(), white)
+        random(seed, self.ty, &self.region(), self.white.of_random())
     }
 
     /// Returns the values that a picture gives.
@@ -69,10 +88,7 @@ impl Input {
     /// # Errors
     /// Too large a region.
     pub fn of(&self, picture: &Picture) -> Result<AnyBuffer, BufferError> {
-        let white = match self.white {
-            White::AsStored => picture.white,
-            White::At(white) => white,
-        };
+        let white = self.white.of(picture.white);
         let value = |at: &[i32]| (self.of_picture)(picture, at) * white as f32;
         let region = self.region();
         Ok(match self.ty {
@@ -100,6 +116,10 @@ impl Picture {
     /// Returns the number of channels.
     pub fn channels(&self) -> usize {
         self.channels.len()
+    }
+    /// Returns true if the image has this channel; one that it lacks is 1 everywhere.
+    pub fn has(&self, channel: usize) -> bool {
+        self.channels.get(channel).is_some_and(Option::is_some)
     }
     /// These channels only; one that is not there is 1 everywhere.
     pub fn with(&self, channels: &[usize]) -> Picture {

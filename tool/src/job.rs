@@ -1,8 +1,11 @@
 //! One app at work: what an image, or random values, become as its inputs, and what its outputs become as an image.
 
-use crate::app::{App, Edges, Settings, Shows, Takes};
-use crate::input::{Input, Picture};
-use crate::memory::{self, TooMuch};
+use crate::app::{App, Edges, Settings, Takes};
+use crate::estimate::{Layout, Shape, needs, points};
+use crate::inferred;
+use crate::input::{Input, Picture, White};
+pub use crate::job_error::JobError;
+use crate::memory;
 use crate::params;
 use crate::shown;
 use halide::buffer::Span;
@@ -11,7 +14,7 @@ use halide::check::Case;
 use halide::machine::Machine;
 use halide::prelude::*;
 use halide::tune::Tuning;
-use image::{ColorType, DynamicImage};
+use image::DynamicImage;
 use std::sync::Arc;
 #[cfg(feature = "gpu")]
 use std::time::{Duration, Instant};
@@ -37,50 +40,24 @@ pub enum Source {
 
 /// An app with its inputs: some runs of one pipeline, usually one.
 pub struct Job {
-    /// The app.
-    pub app: &'static App,
+    /// The app; what it takes of an image is decided.
+    pub app: App,
     /// Its algorithm.
     pub pipeline: Pipeline,
     /// Width and height of the output.
     pub size: (i64, i64),
     params: Vec<(String, Scalar)>,
-    runs: Vec<Vec<(&'static str, AnyBuffer)>>,
+    runs: Vec<Vec<(String, AnyBuffer)>>,
     extents: Vec<i64>,
     original: Option<Arc<DynamicImage>>,
+    /// The brightest value of the first input.
+    white: u32,
+    /// The words for what the image is taken as, if it is not taken as it is.
+    pub taken_as: Option<String>,
+    /// The colour profile (ICC) of the image's file, if it has one.
+    pub profile: Option<Vec<u8>>,
     /// The memory cap of runs in bytes, if one was asked for.
     memory_cap: Option<u64>,
-}
-
-/// A reason that there is no job.
-pub enum JobError {
-    /// A wrong parameter or setting, in words.
-    Given(String),
-    /// Inputs, outputs and results would take more memory than there may be.
-    Memory(TooMuch),
-    /// The pipeline or its inputs cannot be made.
-    Halide(Error),
-}
-
-impl From<Error> for JobError {
-    fn from(error: Error) -> JobError {
-        JobError::Halide(error)
-    }
-}
-
-halide::debug_is_display!(JobError);
-
-impl std::error::Error for JobError {}
-
-impl std::fmt::Display for JobError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            JobError::Given(text) => f.write_str(text),
-            JobError::Memory(much) => {
-                write!(f, "it {much}\nchoose a smaller size, or give more memory with --memory-cap")
-            }
-            JobError::Halide(error) => error.fmt(f),
-        }
-    }
 }
 
 /// The difference of a result from the interpreter's.
@@ -122,43 +99,60 @@ impl Job {
         let mut settings = Settings::new(app, edges);
         let rest = settings.take(app, given).map_err(JobError::Given)?;
         let pipeline = (app.pipeline)(&settings).map_err(Error::from)?;
+        let app = &inferred::with_takes(app, &pipeline);
         let params = params::resolve(&pipeline, &rest).map_err(JobError::Given)?;
         let (width, height) = match &source {
             Source::Random { width, height, .. } => (*width, *height),
             Source::Image(image) => (i64::from(image.width()), i64::from(image.height())),
         };
-        let extents = (app.output)(&settings, width, height);
-        let inputs = (app.inputs)(&settings, width, height);
-        let shape = match &source {
-            Source::Random { .. } => Shape { channels: 1, depth: 2 },
-            Source::Image(image) => Shape::of(image.color()),
+        let (shape, channels) = match &source {
+            Source::Random { .. } => (Shape::RANDOM, None),
+            Source::Image(image) => (Shape::of(image.color()), Some(u64::from(image.color().channel_count()))),
         };
-        for input in &inputs {
+        let layout = Layout::new(app, &settings, (&pipeline, &params), (width, height), channels)?;
+        for input in &layout.inputs {
             Region::of_spans(&input.region).check().map_err(Error::from)?;
         }
-        Region::of_extents(&extents).check().map_err(Error::from)?;
-        let mut parts = needs(app, &pipeline, &inputs, &extents, shape).to_vec();
+        Region::of_extents(&layout.extents).check().map_err(Error::from)?;
+        let mut parts = needs(app, &pipeline, &layout, shape).to_vec();
         if let (Source::Image(image), Some(_)) = (&source, cap) {
             // What the machine has does not count it any more.
             parts.push(("the image", image.as_bytes().len() as u64));
         }
         memory::check(&parts, cap).map_err(JobError::Memory)?;
         let memory_cap = cap.map(|cap| cap.saturating_sub(memory::total(&parts)));
+        let Layout { inputs, extents } = layout;
+        let (mut taken_as, mut white) = (None, inputs.first().map_or(1, |input| input.white.of_random()));
         let (runs, original) = match source {
             Source::Random { seed, .. } => {
-                let all = inputs.iter().zip(seed..).map(|(input, seed)| Ok((input.name, input.random(seed)?)));
+                let all = inputs.iter().zip(seed..).map(|(input, seed)| Ok((input.name.clone(), input.random(seed)?)));
                 (vec![all.collect::<Result<Vec<_>, Error>>()?], None)
             }
             Source::Image(image) => {
+                let stored = Picture::new(&image).white;
+                white = inputs.first().map_or(stored, |input| input.white.of(stored));
+                taken_as = inputs.iter().find_map(|input| taken(input, stored, pictures(app.takes, &image).first()?));
                 let all = pictures(app.takes, &image).into_iter().map(|picture| {
-                    let of = |input: &crate::input::Input| Ok((input.name, input.of(&picture)?));
+                    let of = |input: &Input| Ok((input.name.clone(), input.of(&picture)?));
                     inputs.iter().map(of).collect::<Result<Vec<_>, Error>>()
                 });
                 (all.collect::<Result<Vec<_>, Error>>()?, Some(image))
             }
         };
         let size = shown::size(app, &extents);
-        Ok(Job { app, pipeline, size, params, runs, extents, original, memory_cap })
+        Ok(Job {
+            app: *app,
+            pipeline,
+            size,
+            params,
+            runs,
+            extents,
+            original,
+            white,
+            taken_as,
+            profile: None,
+            memory_cap,
+        })
     }
 
     /// Buffers for the outputs: one per run.
@@ -212,7 +206,7 @@ impl Job {
     /// The runs as cases of a [`Check`](halide::check::Check).
     pub fn cases(&self) -> Vec<Case> {
         let output = Region::of_extents(self.extents.clone());
-        let case = |inputs: &Vec<(&str, AnyBuffer)>| {
+        let case = |inputs: &Vec<(String, AnyBuffer)>| {
             let case = Case::of_regions([output.clone()]);
             let case = inputs.iter().fold(case, |case, (name, buffer)| case.image(name, buffer.clone()));
             self.params.iter().fold(case, |case, (name, value)| case.param(name, *value))
@@ -245,7 +239,26 @@ impl Job {
     /// # Errors
     /// Too large an image.
     pub fn image(&self, outputs: &[AnyBuffer]) -> Result<Option<DynamicImage>, Error> {
-        shown::image(self.app, self.original.as_ref(), outputs)
+        shown::image(&self.app, self.original.as_ref(), self.white, outputs)
+    }
+
+    /// Returns true if the image has alpha, and what its outputs became has none.
+    pub fn lost_alpha(&self, shown: &DynamicImage) -> bool {
+        self.original.as_ref().is_some_and(|image| image.color().has_alpha()) && !shown.color().has_alpha()
+    }
+
+    /// The colour profile for what outputs became: that of the image, unless one of the two is grey only.
+    pub fn profile_of(&self, shown: &DynamicImage) -> Option<&[u8]> {
+        /// The place of the signature of the colour space in the head of a profile.
+        const SPACE: std::ops::Range<usize> = 16..20;
+        let space: &[u8] = if shown.color().has_color() { b"RGB " } else { b"GRAY" };
+        self.profile.as_deref().filter(|profile| profile.get(SPACE) == Some(space))
+    }
+
+    /// The operations on floats of all runs, where the app counts in these.
+    pub fn operations(&self) -> Option<f64> {
+        let of_point = (self.app.operations?)(&self.extents) as f64;
+        Some(of_point * points(&self.extents) as f64 * self.runs.len() as f64)
     }
 
     /// Explains what the loops of a run cost, as text. Apps that run several times, once for each channel, do the same
@@ -295,7 +308,7 @@ impl Job {
 
     /// Prepares a tuning for the sizes, inputs and parameters of a run: of several, the first, since they do the same.
     pub fn tuner(&self, target: &Target) -> Tuning<'_> {
-        let inputs = self.runs.first().into_iter().flatten().map(|(name, buffer)| (*name, buffer.clone()));
+        let inputs = self.runs.first().into_iter().flatten().map(|(name, buffer)| (name.as_str(), buffer.clone()));
         let tuning = self.pipeline.tuner(target, &self.estimates()).inputs(inputs);
         self.memory_cap.into_iter().fold(tuning, Tuning::memory_cap)
     }
@@ -310,7 +323,7 @@ impl Job {
         self.params.iter().fold(sizes, |sizes, (name, value)| sizes.param(name, *value))
     }
 
-    fn call<'c>(&self, compiled: &'c Compiled, inputs: &[(&str, AnyBuffer)], threads: Option<usize>) -> Call<'c> {
+    fn call<'c>(&self, compiled: &'c Compiled, inputs: &[(String, AnyBuffer)], threads: Option<usize>) -> Call<'c> {
         let mut call = compiled.inputs();
         for (name, buffer) in inputs {
             call = call.image_named(name, buffer);
@@ -331,6 +344,16 @@ impl Job {
         let mut regions: Vec<Region> = (0..=2).map(region).collect();
         regions.dedup();
         regions
+    }
+}
+
+impl std::fmt::Display for Difference {
+    /// Writes the rest of a sentence whose subject is the result.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.largest {
+            0.0 => f.write_str("agrees with the interpreter"),
+            largest => write!(f, "differs from the interpreter by {largest} at most"),
+        }
     }
 }
 
@@ -366,60 +389,12 @@ impl Difference {
     }
 }
 
-/// The number and size of the samples of a pixel.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    channels: u64,
-    /// Bytes of a sample.
-    depth: u64,
-}
-
-impl Shape {
-    /// Returns the shape of images with pixels of this type.
-    pub fn of(color: ColorType) -> Shape {
-        let channels = u64::from(color.channel_count());
-        Shape { channels, depth: u64::from(color.bytes_per_pixel()) / channels }
-    }
-}
-
-/// Checks, before an image is decoded, that there may be as much memory as an app needs to work on it.
-///
-/// # Errors
-/// As of [`Job::within`].
-pub fn check(
-    app: &'static App,
-    given: &[(String, String)],
-    (width, height): (u32, u32),
-    shape: Shape,
-    cap: Option<u64>,
-) -> Result<(), JobError> {
-    let mut settings = Settings::new(app, Edges::Repeat);
-    settings.take(app, given).map_err(JobError::Given)?;
-    let pipeline = (app.pipeline)(&settings).map_err(Error::from)?;
-    let (width, height) = (i64::from(width), i64::from(height));
-    let extents = (app.output)(&settings, width, height);
-    let inputs = (app.inputs)(&settings, width, height);
-    let mut parts = needs(app, &pipeline, &inputs, &extents, shape).to_vec();
-    parts.push(("the image", points(&[width, height]).saturating_mul(shape.channels * shape.depth)));
-    memory::check(&parts, cap).map_err(JobError::Memory)
-}
-
-/// Estimates the bytes that an app allocates itself for an image.
-fn needs(app: &App, pipeline: &Pipeline, inputs: &[Input], extents: &[i64], shape: Shape) -> [(&'static str, u64); 3] {
-    let runs = if app.takes == Takes::EachChannel { shape.channels } else { 1 };
-    let of_input = |input: &Input| {
-        let extents: Vec<i64> = input.region.iter().map(|(_, extent)| *extent).collect();
-        points(&extents).saturating_mul(input.ty.bytes() as u64)
-    };
-    let inputs = inputs.iter().map(of_input).fold(0, u64::saturating_add).saturating_mul(runs);
-    let ty = pipeline.funcs[pipeline.outputs[0]].types[0];
-    let points = points(extents).saturating_mul(runs);
-    let result = if app.shows == Shows::Nothing { 0 } else { points.saturating_mul(shape.depth) };
-    [("inputs", inputs), ("outputs", points.saturating_mul(ty.bytes() as u64)), ("the result", result)]
-}
-
-fn points(extents: &[i64]) -> u64 {
-    extents.iter().fold(1u64, |all, extent| all.saturating_mul((*extent).max(0) as u64))
+/// The words for what an input takes a picture as, if it does not take it as it is; its brightest value is `stored`.
+fn taken(input: &Input, stored: u32, picture: &Picture) -> Option<String> {
+    let white = input.white.of(stored);
+    let scaled = || format!("values from 0 to {white} in place of {stored}, so that its sums do not wrap");
+    let is_scaled = matches!(input.white, White::AtMost(_)) && white < stored;
+    (input.taken_as)(picture).map(str::to_string).or_else(|| is_scaled.then(scaled))
 }
 
 /// Returns the pictures that the runs of an app take of an image.
@@ -432,7 +407,8 @@ fn pictures(takes: Takes, image: &Arc<DynamicImage>) -> Vec<Picture> {
     let alpha = if color.has_alpha() { picture.channels() - 1 } else { usize::MAX };
     match takes {
         Takes::EachChannel => (0..picture.channels()).map(|c| picture.with(&[c])).collect(),
-        Takes::Rgb | Takes::Nothing => vec![picture.with(&of_color(&[]))],
+        Takes::Channels => vec![picture],
+        Takes::Rgb | Takes::AsRead | Takes::Nothing => vec![picture.with(&of_color(&[]))],
         Takes::Rgba => vec![picture.with(&of_color(&[alpha]))],
     }
 }

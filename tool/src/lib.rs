@@ -26,9 +26,13 @@
 
 pub mod app;
 mod cli;
+mod encode;
+pub mod estimate;
 pub mod files;
+mod inferred;
 pub mod input;
 pub mod job;
+mod job_error;
 mod jpeg;
 pub mod measure;
 pub mod memory;

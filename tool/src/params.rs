@@ -14,6 +14,19 @@ pub fn resolve(pipeline: &Pipeline, given: &[(String, String)]) -> Result<Vec<(S
     given.iter().map(value).collect()
 }
 
+/// Checks that nothing is given twice, since only one of the values could count.
+///
+/// # Errors
+/// In words, with the name.
+pub fn check_once(given: &[(String, String)]) -> Result<(), String> {
+    for (i, (name, value)) in given.iter().enumerate() {
+        if let Some((_, earlier)) = given[..i].iter().find(|(other, _)| other == name) {
+            return Err(format!("parameter `{name}` is given twice, as `{earlier}` and as `{value}`; give it once"));
+        }
+    }
+    Ok(())
+}
+
 /// One line about a parameter: name, type, default and range.
 pub fn describe(def: &ParamDef) -> String {
     let mut text = format!("{}: {}", def.name, def.ty);

@@ -19,10 +19,11 @@ pub(crate) fn size(app: &App, extents: &[i64]) -> (i64, i64) {
 }
 
 /// The outputs as an image of the depth of the `original`, with its alpha if it is as large; 16 bit without an
-/// original. Nothing if they are no image.
+/// original. Nothing if they are no image. `white` is the brightest value of the first input.
 pub(crate) fn image(
     app: &App,
     original: Option<&Arc<DynamicImage>>,
+    white: u32,
     outputs: &[AnyBuffer],
 ) -> Result<Option<DynamicImage>, Error> {
     if app.shows == Shows::Nothing {
@@ -32,12 +33,12 @@ pub(crate) fn image(
     let (width, height) = (first.extent(0), first.extent(1));
     let picture = original.map(Picture::new);
     let outputs = outputs.iter().map(Values::new).collect::<Result<Vec<_>, _>>()?;
-    let white = match app.shows {
+    let scale = match app.shows {
         Shows::Nothing => return Ok(None),
-        Shows::AsStored => f64::from(picture.as_ref().map_or(65535, |p| p.white)),
-        Shows::Full(white) => f64::from(white),
-        Shows::FullType => first.ty().int_max().map_or(1.0, |most| most as f64),
-        Shows::Stretched => outputs.iter().map(Values::largest).fold(f64::MIN_POSITIVE, f64::max),
+        Shows::AsInput => Scale::From0To(f64::from(white)),
+        Shows::Full(white) => Scale::From0To(f64::from(white)),
+        Shows::FullType => Scale::From0To(first.ty().int_max().map_or(1.0, |most| most as f64)),
+        Shows::Signed => Scale::Signed(outputs.iter().map(Values::large).fold(f64::MIN_POSITIVE, f64::max)),
     };
     let size = (width * height).max(1) as usize;
     let mut planes: Vec<Plane<'_>> = Vec::new();
@@ -47,6 +48,7 @@ pub(crate) fn image(
     if let Some(original) = original
         && let Some(picture) = &picture
         && app.takes != Takes::EachChannel
+        && app.takes != Takes::Channels
     {
         if !original.color().has_color() && planes.len() == 3 && app.takes == Takes::Rgb {
             planes.truncate(1);
@@ -57,17 +59,44 @@ pub(crate) fn image(
         }
     }
     let dims = [width as u32, height as u32, planes.len() as u32];
+    let scaled = |v| scale.of(v);
     let made = match picture.as_ref().is_some_and(|p| p.white == 255) {
-        true => {
-            of_samples(dims, interleaved(&planes, size, |v| (v / white).clamp(0.0, 1.0), |v| (v * 255.0).round() as u8))
-        }
-        false => of_samples(
-            dims,
-            interleaved(&planes, size, |v| (v / white).clamp(0.0, 1.0), |v| (v * 65535.0).round() as u16),
-        ),
+        true => of_samples(dims, interleaved(&planes, size, scaled, |v| (v * 255.0).round() as u8)),
+        false => of_samples(dims, interleaved(&planes, size, scaled, |v| (v * 65535.0).round() as u16)),
     };
     made.map(Some).ok_or_else(|| ImageError::Shape { dims: dims.to_vec() }.into())
 }
+
+/// The values of an output that are black and white in its image.
+#[derive(Clone, Copy, Debug)]
+enum Scale {
+    /// Values from 0 to this.
+    From0To(f64),
+    /// Values from this below 0 to this above.
+    Signed(f64),
+}
+
+/// The power of values of both signs that is shown: small ones are to be seen beside large ones.
+const RAISED: f64 = 0.5;
+
+impl Scale {
+    /// The brightness of a value, from 0 to 1.
+    fn of(self, value: f64) -> f64 {
+        match self {
+            Scale::From0To(white) => (value / white).clamp(0.0, 1.0),
+            Scale::Signed(most) => {
+                let part = (value.abs() / most).min(1.0).powf(RAISED);
+                0.5 + 0.5 * part.copysign(value)
+            }
+        }
+    }
+}
+
+/// The part of an output's values that are no larger than what is shown as the largest.
+const SHOWN_PART: f64 = 0.998;
+
+/// The number of values among which the largest is looked for.
+const SAMPLED: usize = 1 << 20;
 
 /// A channel of the image to be.
 enum Plane<'a> {
@@ -171,13 +200,20 @@ impl Values {
             Values::F64(b) => walk(b, range, |v| v, f),
         }
     }
-    fn largest(&self) -> f64 {
-        let mut most: f64 = 0.0;
+    /// The magnitude that few values exceed: of all of them, or of values at equal distances if they are many.
+    fn large(&self) -> f64 {
+        let step = self.len().div_ceil(SAMPLED).max(1);
+        let (mut sampled, mut count) = (Vec::new(), 0);
         self.each(0..self.len(), |v| {
-            if v.is_finite() {
-                most = most.max(v);
+            if count % step == 0 && v.is_finite() {
+                sampled.push(v.abs());
             }
+            count += 1;
         });
-        most
+        if sampled.is_empty() {
+            return 0.0;
+        }
+        let at = ((sampled.len() - 1) as f64 * SHOWN_PART).ceil() as usize;
+        *sampled.select_nth_unstable_by(at, f64::total_cmp).1
     }
 }

@@ -1,8 +1,9 @@
 //! Bilateral grid (Chen, Paris and Durand 2007): a blur that keeps edges. Pixels are gathered in a coarse grid of place
 //! and brightness, the grid is blurred, and every pixel reads it at its own brightness.
 
+use super::plane;
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, plane};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -21,6 +22,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height], White::At(1))],
     output: plane,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm. Parameter: `r_sigma`, what difference of brightness is an edge.

@@ -1,8 +1,8 @@
 //! A 3x3 box blur of 16-bit values in two passes: the smallest pipeline in which the schedule matters.
 
-use super::framed;
+use super::{framed, plane};
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, plane};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -12,7 +12,7 @@ pub const APP: App = App {
     about: "3x3 box blur of u16 values in two passes",
     settings: &[],
     takes: Takes::EachChannel,
-    shows: Shows::AsStored,
+    shows: Shows::AsInput,
     schedules: schedules![
         "schedules/blur": columns, columns_avx2, strips, tiles, sliding_window, full_fusion, breadth_first, root,
         gpu, gpu_words, gpu_tiles, gpu_slide, gpu_inline
@@ -20,11 +20,15 @@ pub const APP: App = App {
     pipeline,
     inputs: |settings, width, height| {
         let more = settings.border(2);
-        vec![Input::pixels("input", U16, &[width + more, height + more], White::AsStored)]
+        vec![Input::pixels("input", U16, &[width + more, height + more], White::AtMost(SUMMED))]
     },
     output: plane,
     size: (6400, 4800),
+    operations: None,
 };
+
+/// The largest value of which three fit in 16 bits: an image that is brighter is scaled to it.
+const SUMMED: u32 = 65535 / 3;
 
 /// The algorithm. Sums wrap: values above 21845 overflow 16 bits.
 pub fn pipeline(settings: &Settings) -> Result<Pipeline, AlgorithmErrors> {

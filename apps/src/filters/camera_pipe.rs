@@ -1,8 +1,9 @@
 //! From the raw values of a camera's sensor to a picture: hot pixels are removed, colours are made of the Bayer mosaic
 //! and corrected, a curve is applied, and edges are sharpened.
 
+use super::rgb;
 use halide::prelude::*;
-use halide_tool::app::{App, Edges, Settings, Shows, Takes, rgb};
+use halide_tool::app::{App, Edges, Settings, Shows, Takes};
 use halide_tool::input::{Input, Picture, White};
 use halide_tool::schedules;
 
@@ -17,28 +18,68 @@ pub const APP: App = App {
     pipeline,
     inputs: |settings, width, height| {
         let (more_x, more_y) = (settings.border(2 * BORDER.0), settings.border(2 * BORDER.1));
-        let raw = Input::pixels("input", U16, &[width + more_x, height + more_y], White::At(1023));
-        vec![Input { of_picture: mosaic, ..raw }]
+        let raw = Input::pixels("input", U16, &[width + more_x, height + more_y], White::At(WHITE as u32));
+        let taken_as = |_: &Picture| Some("the raw values of a sensor under light of 3700 K, as a Bayer mosaic (GRBG)");
+        vec![Input { of_picture: mosaic, taken_as, ..raw }]
     },
     output: rgb,
     size: (2560, 1920),
+    operations: None,
 };
 
 /// Raw values on each side of the picture that it is not made of.
 const BORDER: (i64, i64) = (16, 12);
 
-/// Returns the value that the sensor would have seen: a quarter of the pixels is behind a red filter, a quarter behind
-/// a blue one, the rest behind a green one.
+/// Returns the value that the sensor would have seen, from which the pipeline with its defaults makes the picture
+/// again: a quarter of the pixels is behind a red filter, a quarter behind a blue one, the rest behind a green one.
 fn mosaic(picture: &Picture, at: &[i32]) -> f32 {
-    let c = match (at[0] % 2, at[1] % 2) {
+    let filter = match (at[0] % 2, at[1] % 2) {
         (1, 0) => 0,
         (0, 1) => 2,
         _ => 1,
     };
-    // The curve and the black level that the pipeline will undo.
-    let linear = picture.at(at[0], at[1], c).powf(2.0);
-    (25.0 + linear * (1023.0 - 25.0)) / 1023.0
+    let wanted = [0, 1, 2].map(|c| uncurved(picture.at(at[0], at[1], c)));
+    sensed(wanted, filter) / WHITE
 }
+
+/// The value in front of the curve that becomes `level`, from 0 to 1, behind it.
+fn uncurved(level: f32) -> f32 {
+    let (a, b) = parabola(CONTRAST);
+    // The distance from the nearer end of the S, whose halves are the same parabola.
+    let from_end = |level: f32| ((b * b + 4.0 * a * level).sqrt() - b) / (2.0 * a);
+    let bright = if level > 0.5 { 1.0 - from_end(1.0 - level) } else { from_end(level) };
+    BLACK + bright.powf(GAMMA) * (WHITE - BLACK)
+}
+
+/// The coefficients of the square and of the distance itself in the parabolas of the curve's S.
+fn parabola(contrast: f32) -> (f32, f32) {
+    let b = 2.0 - 2f32.powf(contrast / 100.0);
+    (2.0 - 2.0 * b, b)
+}
+
+/// The value behind a filter that the matrix for the light makes `wanted` of, by Cramer's rule.
+fn sensed(wanted: [f32; 3], filter: usize) -> f32 {
+    let part = (1.0 / TEMPERATURE - 1.0 / 3200.0) / (1.0 / 7000.0 - 1.0 / 3200.0);
+    let weight = |row: usize, c: usize| TUNGSTEN[row][c] * (1.0 - part) + DAYLIGHT[row][c] * part;
+    let matrix = [0, 1, 2].map(|row| [0, 1, 2].map(|c| weight(row, c)));
+    let mut replaced = matrix;
+    for (row, wanted) in wanted.into_iter().enumerate() {
+        replaced[row][filter] = wanted - weight(row, 3);
+    }
+    (determinant(replaced) / determinant(matrix)).clamp(0.0, WHITE)
+}
+
+fn determinant([a, b, c]: [[f32; 3]; 3]) -> f32 {
+    a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0])
+}
+
+/// Defaults of the parameters, for which mosaics of pictures are made.
+const TEMPERATURE: f32 = 3700.0;
+const GAMMA: f32 = 2.0;
+const CONTRAST: f32 = 50.0;
+const BLACK: f32 = 25.0;
+/// The largest raw value.
+const WHITE: f32 = 1023.0;
 
 /// Matrices from the sensor's red, green and blue to those of a screen, with an offset, under light of 3200 K and of
 /// 7000 K.
@@ -140,7 +181,7 @@ fn demosaic(raw: &Func) -> Func {
 /// The colours of a screen under the light that there was. Weights are in 1/256.
 fn correct(colors: &Func) -> Func {
     let (x, y, c, i, j) = vars!(x, y, c, i, j);
-    let temperature = Param::<f32>::new("temperature").with_default(3700.0).with_range(1000.0, 20000.0);
+    let temperature = Param::<f32>::new("temperature").with_default(TEMPERATURE).with_range(1000.0, 20000.0);
     let mut matrix = Func::new("matrix");
     let of = |table: [[f32; 4]; 3]| mux(j, table.map(|row| mux(i, row.map(|v| v.expr()))));
     let part = (1.0 / temperature - 1.0 / 3200.0) / (1.0 / 7000f32 - 1.0 / 3200.0);
@@ -157,10 +198,10 @@ fn correct(colors: &Func) -> Func {
 /// The curve from raw values to those of a screen, as a table.
 fn apply_curve(corrected: &Func) -> Func {
     let (x, y, c) = vars!(x, y, c);
-    let gamma = Param::<f32>::new("gamma").with_default(2.0).with_range(0.1, 10.0);
-    let contrast = Param::<f32>::new("contrast").with_default(50.0).with_range(0.0, 200.0);
-    let black = Param::<i32>::new("black").with_default(25).with_range(0, 1022);
-    let white = Param::<i32>::new("white").with_default(1023).with_range(1, 1023);
+    let gamma = Param::<f32>::new("gamma").with_default(GAMMA).with_range(0.1, 10.0);
+    let contrast = Param::<f32>::new("contrast").with_default(CONTRAST).with_range(0.0, 200.0);
+    let black = Param::<i32>::new("black").with_default(BLACK as i32).with_range(0, 1022);
+    let white = Param::<i32>::new("white").with_default(WHITE as i32).with_range(1, 1023);
 
     let mut curve = Func::new("curve");
     let linear = clamp(cast::<f32>(x - black) / cast::<f32>(white - black), 0.0, 1.0);

@@ -28,6 +28,8 @@ pub const APP: App = App {
     },
     output: |_, width, height| vec![CHANNELS, width, height, IMAGES],
     size: (100, 80),
+    // A product and a sum for each tap of each channel.
+    operations: Some(|_| 2 * 3 * 3 * CHANNELS),
 };
 
 /// The algorithm. The dimensions of `input` are channel, x, y and image, those of `filter` output channel, x, y and

@@ -1,8 +1,8 @@
 //! Harris corners: how much brightness changes in every direction around a pixel.
 
-use super::{framed, gray};
+use super::{framed, gray, plane};
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, plane};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -12,7 +12,7 @@ pub const APP: App = App {
     about: "Harris corner response of f32 RGB",
     settings: &[],
     takes: Takes::Rgb,
-    shows: Shows::Stretched,
+    shows: Shows::Signed,
     schedules: schedules!["schedules/harris": cpu, root],
     pipeline,
     inputs: |settings, width, height| {
@@ -21,6 +21,7 @@ pub const APP: App = App {
     },
     output: plane,
     size: (1530, 2554),
+    operations: None,
 };
 
 /// The algorithm.

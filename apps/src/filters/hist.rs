@@ -1,7 +1,8 @@
 //! Histogram equalisation: brightness becomes its rank among all pixels, colour stays.
 
+use super::rgb;
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -17,6 +18,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", U8, &[width, height, 3], White::At(255))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm.

@@ -1,7 +1,8 @@
 //! A recursive blur: every pixel is mixed with the one before it, down and up the columns, then along the rows.
 
+use super::rgb;
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -17,6 +18,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm. Parameter: `alpha`, how much of a pixel is its own.

@@ -1,8 +1,9 @@
 //! Colours for pixels that have none: where alpha is 0, what coarser levels of a pyramid have is shown.
 
+use super::rgb;
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, rgb};
-use halide_tool::input::{Input, White};
+use halide_tool::app::{App, Settings, Shows, Takes};
+use halide_tool::input::{Input, Picture, White};
 use halide_tool::schedules;
 
 /// Levels of the pyramid that the app uses.
@@ -22,17 +23,32 @@ pub const APP: App = App {
     pipeline: |_: &Settings| pipeline(LEVELS),
     inputs: |_, width, height| {
         let pixels = Input::pixels("input", F32, &[width, height, 4], White::At(1));
-        vec![Input { of_picture: with_holes, ..pixels }]
+        let holes = |picture: &Picture| {
+            (!picture.has(ALPHA as usize)).then_some("pixels of which one of four is missing, and is filled")
+        };
+        vec![Input { of_picture: with_holes, taken_as: holes, ..pixels }]
     },
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
-/// The picture; one that is opaque gets holes, so that there is something to fill.
-fn with_holes(picture: &halide_tool::input::Picture, at: &[i32]) -> f32 {
+/// The picture; one without alpha gets holes, so that there is something to fill: one of four pixels has no colour.
+fn with_holes(picture: &Picture, at: &[i32]) -> f32 {
     let (x, y, c) = (at[0], at[1], at[2]);
-    let opaque = c == 3 && picture.at(x, y, 3) == 1.0;
-    if opaque && (x / 8 + y / 8) % 4 != 0 { 0.0 } else { picture.at(x, y, c) }
+    let is_hole = c == ALPHA && !picture.has(ALPHA as usize) && scattered(x, y).is_multiple_of(4);
+    if is_hole { 0.0 } else { picture.at(x, y, c) }
+}
+
+/// The number of the channel that says how much of a pixel there is.
+const ALPHA: i32 = 3;
+
+/// A number for each pixel, without a pattern: the last step of splitmix64.
+fn scattered(x: i32, y: i32) -> u64 {
+    let z = (x as u32 as u64) << 32 | y as u32 as u64;
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
 }
 
 /// The algorithm on this many levels, at least 1.

@@ -1,8 +1,9 @@
 //! The blur of a large lens, from two views: how far apart the views of each pixel are says how deep it lies, and depth
 //! says how far its light spreads.
 
+use super::rgb;
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, Picture, White};
 use halide_tool::schedules;
 
@@ -20,10 +21,12 @@ pub const APP: App = App {
     pipeline,
     inputs: |_, width, height| {
         let view = |name| Input::pixels(name, U8, &[width, height, 3], White::At(255));
-        vec![view("left"), Input { of_picture: other_view, ..view("right") }]
+        let taken_as = |_: &Picture| Some("the left one of two views; in the right one, what is lower is nearer");
+        vec![view("left"), Input { of_picture: other_view, taken_as, ..view("right") }]
     },
     output: rgb,
     size: (192, 320),
+    operations: None,
 };
 
 /// A second view of a picture whose lower part is nearer.

@@ -2,8 +2,9 @@
 //! Kautz (2011). One pyramid is built for each of several reference intensities; every output coefficient is mixed from
 //! the two whose reference is nearest to the local intensity.
 
+use super::rgb;
 use halide::prelude::*;
-use halide_tool::app::{App, Shows, Takes, rgb};
+use halide_tool::app::{App, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -22,6 +23,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", U16, &[width, height, 3], White::At(65535))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm on `pyramid` levels, at least 1. Parameters: `levels`, the number of reference intensities; `alpha`,

@@ -1,7 +1,8 @@
 //! The product of two matrices.
 
+use super::plane;
 use halide::prelude::*;
-use halide_tool::app::{App, Setting, Settings, Shows, Takes, plane};
+use halide_tool::app::{App, Setting, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -20,6 +21,8 @@ pub const APP: App = App {
     },
     output: plane,
     size: (1024, 1024),
+    // A product and a sum for each element of a row of `a`, which is as long as one of the output.
+    operations: Some(|extents| 2 * extents[0]),
 };
 
 fn element(settings: &Settings) -> ScalarType {

@@ -18,7 +18,7 @@ pub mod stencil_chain;
 pub mod unsharp;
 
 use halide::prelude::*;
-use halide_tool::app::Edges;
+use halide_tool::app::{Edges, Settings};
 
 /// `input` with `border` more pixels on each side than the output: in the middle of them is the point (0, 0). With
 /// [`Edges::Repeat`] the input has no border, and its nearest pixel is read there.
@@ -41,4 +41,14 @@ pub(crate) fn gray(f: &Func) -> Func {
     let mut gray = Func::new("gray");
     gray[(x, y)] = 0.299 * f[(x, y, 0)] + 0.587 * f[(x, y, 1)] + 0.114 * f[(x, y, 2)];
     gray
+}
+
+/// An output of one plane.
+pub(crate) fn plane(_: &Settings, width: i64, height: i64) -> Vec<i64> {
+    vec![width, height]
+}
+
+/// An output of red, green and blue.
+pub(crate) fn rgb(_: &Settings, width: i64, height: i64) -> Vec<i64> {
+    vec![width, height, 3]
 }

@@ -1,8 +1,9 @@
 //! Non-local means (Buades, Coll and Morel 2005): a pixel becomes the mean of those around it, of which those count
 //! most whose neighbourhoods are like its own.
 
+use super::rgb;
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -23,6 +24,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm. Parameter: `sigma`, how unlike neighbourhoods may be.

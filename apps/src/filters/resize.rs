@@ -8,13 +8,13 @@ use halide_tool::schedules;
 /// The app.
 pub const APP: App = App {
     name: "resize",
-    about: "resizes RGB of u8, u16 or f32",
+    about: "resizes images of u8, u16 or f32, channel by channel",
     settings: &[
         Setting { name: "filter", values: &["cubic", "box", "linear", "lanczos"] },
         Setting { name: "type", values: &["f32", "u8", "u16"] },
         Setting { name: "scale", values: &["1/2", "1/3", "3/4", "4/3", "2"] },
     ],
-    takes: Takes::Rgb,
+    takes: Takes::Channels,
     shows: Shows::FullType,
     schedules: schedules!["schedules/resize": cpu, root],
     pipeline,
@@ -30,6 +30,7 @@ pub const APP: App = App {
         vec![size(width), size(height), 3]
     },
     size: (768, 1280),
+    operations: None,
 };
 
 fn element(settings: &Settings) -> ScalarType {

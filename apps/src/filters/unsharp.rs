@@ -1,8 +1,8 @@
 //! Unsharp mask: brightness is moved away from its Gaussian blur, and colours keep their proportions.
 
-use super::gray;
+use super::{gray, rgb};
 use halide::prelude::*;
-use halide_tool::app::{App, Settings, Shows, Takes, rgb};
+use halide_tool::app::{App, Settings, Shows, Takes};
 use halide_tool::input::{Input, White};
 use halide_tool::schedules;
 
@@ -18,6 +18,7 @@ pub const APP: App = App {
     inputs: |_, width, height| vec![Input::pixels("input", F32, &[width, height, 3], White::At(1))],
     output: rgb,
     size: (1536, 2560),
+    operations: None,
 };
 
 /// The algorithm. Parameter: `sigma` of the Gaussian.

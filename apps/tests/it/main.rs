@@ -6,9 +6,11 @@ mod bad_input;
 mod gpu;
 mod images;
 mod limits;
+mod pictures;
 mod reports;
 mod schedules;
 mod tune;
+mod words;
 
 use halide_skips::{Need, skip};
 use std::path::{Path, PathBuf};
@@ -48,7 +50,13 @@ impl Workplace {
 
     /// Runs `halide` with these arguments, separated by spaces, in this folder.
     pub(crate) fn run(&self, args: &str) -> Ran {
+        self.run_with(args, &[])
+    }
+
+    /// As `run`, with these variables in the environment.
+    pub(crate) fn run_with(&self, args: &str, variables: &[(&str, &str)]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_halide"));
+        command.envs(variables.iter().copied());
         let Output { status, stdout, stderr } =
             command.args(args.split_whitespace()).current_dir(self.folder.path()).output().expect("the binary starts");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");

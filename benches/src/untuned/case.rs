@@ -25,6 +25,7 @@ pub(super) const fn untuned(
         inputs,
         output,
         size,
+        operations: None,
     }
 }
 

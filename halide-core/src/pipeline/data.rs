@@ -73,6 +73,11 @@ pub struct PipelineData {
 }
 
 impl PipelineData {
+    /// Returns true if the algorithm asks for the position or the size of an image, as boundary conditions do.
+    pub fn asks_for_shape(&self, image: ImageId) -> bool {
+        self.exprs.iter().any(|node| matches!(node.kind, Kind::ImageDim { image: of, .. } if of == image))
+    }
+
     /// Returns true if an output's first definition leaves some elements as its buffers hold them before the run.
     pub fn keeps(&self, func: FuncId) -> bool {
         let mut todo = self.funcs[func].stages.first().map_or(Vec::new(), |s| s.values.clone());

@@ -78,7 +78,8 @@ fn values_that_differ_are_told_with_their_point() -> Result<(), Box<dyn std::err
     let steps = Buffer::from_fn(&Region::of_extents([16]), |_| 32_768)?;
     let schedule: Schedule =
         "f.update(0): split(r.x, ro, ri, 4) monoid(0) rfactor(ro, u)\nf.rfactor(u): compute_root()".parse()?;
-    let found = check::agree(&pipeline, [&schedule], [Case::new([3]).image("input", steps)]).err().ok_or("it is wrong")?.0;
+    let found =
+        check::agree(&pipeline, [&schedule], [Case::new([3]).image("input", steps)]).err().ok_or("it is wrong")?.0;
     assert_eq!(found.len(), 1);
     match &found[0].cause {
         Cause::Value { output, at, expected, found } => {

@@ -1,6 +1,8 @@
 //! The command line as a value.
 
+use super::examples;
 use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use halide::Tier;
 use halide::features::CpuFeatures;
 use halide::machine::GpuSpeed;
@@ -10,7 +12,7 @@ use std::time::Duration;
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
 #[derive(Debug, Parser)]
-#[command(name = "halide", version, max_term_width = 100)]
+#[command(name = "halide", version, max_term_width = 100, after_help = examples::ALL)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -19,26 +21,39 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show the apps, their schedules and parameters, and this machine
+    #[command(after_help = examples::LIST)]
     List {
         /// Print one JSON array of {app, schedules, params} and nothing else
         #[arg(long)]
         json: bool,
     },
     /// Run an app on an image: without one, on the photograph that comes with halide
+    #[command(after_help = examples::RUN)]
     Run(RunArgs),
     /// Time and check every schedule of an app
+    #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
     /// Hold schedules of an app against the reference interpreter: over sizes, on every engine, in every value
     Check(CheckArgs),
     /// Choose a schedule of an app for a size, predict the time of one, or say which steps would make it faster; runs
     /// nothing
+    #[command(after_help = examples::AUTO)]
     Auto(AutoArgs),
     /// Search for a fast schedule of an app by timing candidates on this machine; Ctrl-C ends it and keeps the best
+    #[command(after_help = examples::TUNE)]
     Tune(TuneArgs),
     /// Write a crate to begin with, with a pipeline, two schedules, a photograph and a command line of its own
     New(NewArgs),
     /// Show the sizes and speeds of this machine: what it tells, and typical figures for the rest
+    #[command(after_help = examples::MACHINE)]
     Machine(MachineArgs),
+    /// Print what a shell needs to complete these commands
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
 }
 
 #[derive(Debug, clap::Args)]

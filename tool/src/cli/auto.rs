@@ -4,6 +4,7 @@
 use super::args::{Allow, AutoArgs};
 use super::common;
 use super::output;
+use super::terminal::{busy, note};
 use super::{Failure, Tool, say};
 use crate::app::App;
 use crate::files;
@@ -64,11 +65,11 @@ impl Asked<'_> {
             target.gpu = Some(Gpu::LEAST);
             options = options.gpu(kind.speed());
         }
-        let chosen = self.job.auto_schedule(&target, &options)?;
+        let chosen = busy("choosing a schedule", || self.job.auto_schedule(&target, &options))?;
         let [ms, at_root] = [chosen.predicted_ns, chosen.breadth_first_ns].map(|ns| ns / 1e6);
         let times = format!("predicted {ms:.3} ms, and {at_root:.3} ms with every Func at the root");
         let text = self.file("Chosen", &chosen.schedule, &times, &chosen.groups)?;
-        chosen.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
+        chosen.refused.iter().for_each(|line| note(format!("refused: {line}")));
         if let Some(place) = &self.output {
             output::write(place, &text)?;
         }
@@ -94,7 +95,8 @@ impl Asked<'_> {
 
     /// Steps that would make a schedule faster.
     fn advise(&self, schedule: &Schedule) -> Result<(), Failure> {
-        let Advised { priced, steps: advice } = self.job.advise(&self.machine, schedule, &self.target(), STEPS)?;
+        let advise = || self.job.advise(&self.machine, schedule, &self.target(), STEPS);
+        let Advised { priced, steps: advice } = busy("pricing steps", advise)?;
         if let (Some(place), Some(best)) = (&self.output, advice.first()) {
             let times = format!("predicted {:.3} ms, and {:.3} ms before", best.after_ns / 1e6, best.before_ns / 1e6);
             output::write(place, &self.file("Advised", &best.schedule, &times, &[])?)?;

@@ -2,11 +2,11 @@
 
 use super::args::CheckArgs;
 use super::common;
+use super::terminal::progress;
 use super::{Failure, Tool, say};
 use crate::app::App;
 use crate::job::{Job, Source};
 use halide::check::{Agreed, Check, SIZES};
-use halide::prelude::*;
 use serde_json::{Value, json};
 
 /// The result of one schedule.
@@ -24,7 +24,7 @@ pub(crate) fn check(tool: &Tool, args: &CheckArgs) -> Result<(), Failure> {
     };
     let jobs = jobs(app, args)?;
     let gpu = args.device.as_deref().map(|device| super::gpu::open(Some(device))).transpose()?;
-    let progress = common::progress(names.len() as u64, app.name);
+    let progress = progress(names.len() as u64, app.name);
     let mut rows = Vec::new();
     for name in names {
         let schedule = common::find_schedule(app, name, &args.numbers.set)?;

@@ -2,16 +2,19 @@
 
 use super::args::{Backend, CommonArgs};
 use super::gpu::{self, Gpu};
+use super::terminal::busy;
 use super::{Failure, Tool};
 use crate::app::{App, Edges, Takes};
+use crate::estimate::{self, Shape};
 use crate::files;
-use crate::job::{self, Difference, Job, JobError, Shape, Source};
+use crate::job::{Difference, Job, JobError, Source};
 use halide::Tier;
+use halide::error::Problem;
 use halide::machine::Machine;
 use halide::machine_file;
 use halide::prelude::*;
 use halide::schedule::{Amount, closest};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::fs::File;
@@ -112,6 +115,11 @@ pub(crate) fn job(
             app.name
         )));
     }
+    let mut profile = None;
+    let mut decoded = |file: files::Encoded<'_>, name: &str| {
+        profile.clone_from(&file.profile);
+        image(app, common, file, name)
+    };
     let source = match (common.synthetic(estimated, app.size).or(numbers), input) {
         (Some(((width, height), seed)), _) => {
             if width < 1 || height < 1 {
@@ -119,29 +127,32 @@ pub(crate) fn job(
             }
             Source::Random { seed, width, height }
         }
-        (None, Some(path)) => image(app, common, files::open(path, common.memory_cap)?, &files::shown(path))?,
+        (None, Some(path)) => decoded(files::open(path, common.memory_cap)?, &files::shown(path))?,
         (None, None) => {
             let Some(sample) = tool.sample else {
                 let text = "no image is named; name one, or run on random values with --random SEED";
                 return Err(Failure(text.to_string()));
             };
             let path = Path::new(SAMPLE_NAME);
-            image(app, common, files::Encoded::new(sample, path, common.memory_cap)?, SAMPLE_NAME)?
+            decoded(files::Encoded::new(sample, path, common.memory_cap)?, SAMPLE_NAME)?
         }
     };
     let size = match &source {
         Source::Random { width, height, .. } => format!("--size {width}x{height}: "),
         Source::Image(_) => String::new(),
     };
-    Job::within(app, source, &common.params, common.memory_cap).map_err(|e| of_job(e, &size))
+    let made = busy("making the inputs", || Job::within(app, source, &common.params, common.memory_cap));
+    let mut job = made.map_err(|e| of_job(e, &size))?;
+    job.profile = profile;
+    Ok(job)
 }
 
 /// An image file as a source, decoded if there may be the memory to work on it.
 fn image(app: &'static App, common: &CommonArgs, file: files::Encoded<'_>, name: &str) -> Result<Source, Failure> {
     let about = || format!("{name}, an image of {}x{}: ", file.size.0, file.size.1);
-    job::check(app, &common.params, file.size, Shape::of(file.color), common.memory_cap)
+    estimate::check(app, &common.params, file.size, Shape::of(file.color), common.memory_cap)
         .map_err(|e| of_job(e, &about()))?;
-    Ok(Source::Image(Arc::new(file.decode()?)))
+    Ok(Source::Image(Arc::new(busy("decoding the image", || file.decode())?)))
 }
 
 /// Converts an error of a job into a message; `about` names the subject.
@@ -194,7 +205,7 @@ impl Runner {
             Backend::Gpu => Runner::Gpu(gpu::open(device)?),
         })
     }
-    /// A schedule compiled, and how long that took in ms.
+    /// A schedule compiled, and how long that took in ms. One for a GPU that nobody asked for is a failure of one line.
     pub(crate) fn compile(
         &self,
         job: &Job,
@@ -205,7 +216,11 @@ impl Runner {
         let start = Instant::now();
         let compiled = match self {
             Runner::Engine(engine) => {
-                Compiler::new(&job.pipeline).engine(*engine).schedule(schedule).target(&target).compile()?
+                let compiler = Compiler::new(&job.pipeline).engine(*engine).schedule(schedule).target(&target);
+                compiler.compile().map_err(|error| match needs_gpu(&error) {
+                    true => Failure(format!("the schedule gives work to a GPU, and the CPU runs all; {}", gpu::REMEDY)),
+                    false => error.into(),
+                })?
             }
             Runner::Gpu(device) => gpu::compile(device, job, schedule, &target)?,
         };
@@ -220,12 +235,23 @@ impl Runner {
     }
 }
 
+/// Returns true if nothing but a GPU lacks.
+fn needs_gpu(error: &Error) -> bool {
+    match error {
+        Error::NoDevice { .. } => true,
+        Error::Schedule(errors) => errors.iter().all(|error| matches!(error.problem, Problem::NoGpu { .. })),
+        _ => false,
+    }
+}
+
 /// Timed runs of one compiled schedule.
 pub(crate) struct Timing {
     /// Each run in ms, fastest first.
     pub(crate) sorted: Vec<f64>,
     /// The most memory that intermediate values took, in bytes.
     pub(crate) peak_bytes: u64,
+    /// The time in ms of compiling more variants of the code, which these sizes needed: no run has it.
+    pub(crate) variants_ms: f64,
 }
 
 impl Timing {
@@ -246,31 +272,39 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// One run as warm-up if `runs` is more than one, then `runs` timed ones.
+    /// Times `runs` runs, after one as warm-up if that is more than one, or if more variants of the code were compiled
+    /// in the first one.
     pub(crate) fn time(&self, runs: u32, outputs: &mut [AnyBuffer], progress: &ProgressBar) -> Result<Timing, Failure> {
-        if runs > 1 {
-            self.job.run(self.compiled, self.threads, outputs)?;
+        let variants = self.compiled.variants().len();
+        let mut timing = Timing { sorted: Vec::new(), peak_bytes: 0, variants_ms: 0.0 };
+        progress.tick();
+        let first = self.once(&mut timing, outputs)?;
+        let compiled_more = self.compiled.variants().len() > variants;
+        if runs > 1 || compiled_more {
+            timing.sorted.clear();
+        } else {
+            progress.inc(1);
         }
-        let mut timing = Timing { sorted: Vec::new(), peak_bytes: 0 };
-        for _ in 0..runs {
-            let start = Instant::now();
-            let stats = self.job.run(self.compiled, self.threads, outputs)?;
-            timing.sorted.push(milliseconds(start));
-            timing.peak_bytes = timing.peak_bytes.max(stats.peak_bytes);
+        while timing.sorted.len() < runs as usize {
+            self.once(&mut timing, outputs)?;
             progress.inc(1);
         }
         timing.sorted.sort_by(f64::total_cmp);
+        if compiled_more {
+            timing.variants_ms = (first - timing.median()).max(0.0);
+        }
         Ok(timing)
     }
-}
 
-/// A bar for `steps` steps on a terminal; nothing in a pipe.
-pub(crate) fn progress(steps: u64, what: &str) -> ProgressBar {
-    let bar = ProgressBar::new(steps).with_message(what.to_string());
-    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}") {
-        bar.set_style(style);
+    /// One more run, and its time in ms.
+    fn once(&self, timing: &mut Timing, outputs: &mut [AnyBuffer]) -> Result<f64, Failure> {
+        let start = Instant::now();
+        let stats = self.job.run(self.compiled, self.threads, outputs)?;
+        let ms = milliseconds(start);
+        timing.sorted.push(ms);
+        timing.peak_bytes = timing.peak_bytes.max(stats.peak_bytes);
+        Ok(ms)
     }
-    bar
 }
 
 /// This processor, in words.
@@ -294,6 +328,19 @@ pub(crate) fn number(value: f64) -> Value {
     if value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
 }
 
+/// Billions of operations on floats per second, where the app counts in these.
+pub(crate) fn gflop_per_s(job: &Job, ms: f64) -> Option<f64> {
+    Some(job.operations()? / 1e6 / ms.max(1e-6))
+}
+
+/// The speed of a job in its unit.
+pub(crate) fn speed(job: &Job, ms: f64) -> (f64, &'static str) {
+    match gflop_per_s(job, ms) {
+        Some(speed) => (speed, "GFLOP/s"),
+        None => (mpix_per_s(job.size, ms), "Mpix/s"),
+    }
+}
+
 /// Megapixels of output per second.
 pub(crate) fn mpix_per_s(size: (i64, i64), ms: f64) -> f64 {
     size.0 as f64 * size.1 as f64 / 1e3 / ms.max(1e-6)
@@ -301,4 +348,33 @@ pub(crate) fn mpix_per_s(size: (i64, i64), ms: f64) -> f64 {
 
 fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BRIGHT: App = App::new("bright", "twice as bright", |_| {
+        let input = ImageParam::new("input", U8, 2);
+        let (x, y) = vars!(x, y);
+        let mut bright = Func::new("bright");
+        bright[(x, y)] = saturating_cast::<u8>(cast::<u16>(input[(x, y)]) * 2);
+        Pipeline::new([&bright])
+    });
+
+    #[test]
+    fn no_run_has_the_compilation_of_a_variant_that_its_sizes_need() -> Result<(), Box<dyn std::error::Error>> {
+        let job = Job::new(&BRIGHT, Source::Random { seed: 0, width: 3, height: 2 }, &[])?;
+        let schedule = "bright: tile(x, y, xo, yo, xi, yi, 64, 8) vectorize(xi, natural)".parse()?;
+        let compiled = job.pipeline.compile(&schedule, &Target::host())?;
+        let mut outputs = job.outputs()?;
+        let bench = Bench { job: &job, compiled: &compiled, threads: None };
+        let mut time = |runs| bench.time(runs, &mut outputs, &ProgressBar::hidden()).map_err(|Failure(text)| text);
+        let first = time(1)?;
+        assert!(compiled.variants().len() > 1, "tiles are larger than the output");
+        assert!(first.sorted.len() == 1 && first.variants_ms > 0.0);
+        let again = time(3)?;
+        assert_eq!((again.sorted.len(), again.variants_ms), (3, 0.0), "nothing is left to compile");
+        Ok(())
+    }
 }

@@ -1,8 +1,10 @@
 //! `halide compare`: every schedule of an app, timed and checked.
 
 use super::args::{Backend, CompareArgs};
-use super::common::{self, Bench, Runner, mpix_per_s};
+use super::common::{self, Bench, Runner, gflop_per_s, mpix_per_s, speed};
+use super::terminal::{note, progress, say_heading};
 use super::{Failure, Tool, say};
+use crate::job::Difference;
 use halide::prelude::*;
 use serde_json::{Value, json};
 
@@ -13,7 +15,7 @@ struct Row {
     device: String,
     compile_ms: f64,
     timing: common::Timing,
-    checked: f64,
+    checked: Difference,
     /// True if it differs from the interpreter by no more than it may.
     right: bool,
 }
@@ -27,7 +29,7 @@ pub(crate) fn compare(tool: &Tool, args: &CompareArgs) -> Result<(), Failure> {
     let job = common::job(tool, app, &args.common, args.file.as_deref(), None)?;
     let threads = args.common.threads.map(usize::from);
     let mut outputs = job.outputs()?;
-    let progress = common::progress(u64::from(args.bench) * app.schedules.len() as u64, app.name);
+    let progress = progress(u64::from(args.bench) * app.schedules.len() as u64, app.name);
     let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new(), &args.common)?;
     let cpu = Runner::new(Backend::Cpu, None)?;
     let gpu = app.schedules.iter().any(|s| s.is_for_gpu()).then(|| Runner::new(Backend::Gpu, args.device.as_deref()));
@@ -38,17 +40,20 @@ pub(crate) fn compare(tool: &Tool, args: &CompareArgs) -> Result<(), Failure> {
         let schedule = common::find_schedule(app, named.name, &[])?;
         let (backend, runner) = match &gpu {
             Some(Err(Failure(why))) if named.is_for_gpu() => {
-                skipped.push(format!("  {} skipped: {}", named.name, why.lines().next().unwrap_or_default()));
+                skipped.push(format!("{} skipped: {}", named.name, why.lines().next().unwrap_or_default()));
                 continue;
             }
             Some(Ok(gpu)) if named.is_for_gpu() => ("gpu", gpu),
             _ => ("cpu", &cpu),
         };
+        progress.set_message(format!("{} {}", app.name, named.name));
+        progress.tick();
         let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
         let bench = Bench { job: &job, compiled: &compiled, threads };
         let timing = bench.time(args.bench, &mut outputs, &progress)?;
-        let difference = job.check(&reference, &outputs)?;
-        let (checked, right) = (difference.largest, difference.is_allowed(schedule.reassociates()));
+        let compile_ms = compile_ms + timing.variants_ms;
+        let checked = job.check(&reference, &outputs)?;
+        let right = checked.is_allowed(schedule.reassociates());
         rows.push(Row { name: named.name, backend, device: runner.device(), compile_ms, timing, checked, right });
     }
     progress.finish_and_clear();
@@ -61,27 +66,34 @@ pub(crate) fn compare(tool: &Tool, args: &CompareArgs) -> Result<(), Failure> {
                 "app": app.name, "schedule": name, "backend": backend, "device": device,
                 "threads": common::threads(&args.common), "size": [width, height], "compile_ms": compile_ms,
                 "runs": args.bench, "min_ms": timing.min(), "median_ms": timing.median(),
-                "mpix_per_s": mpix_per_s(job.size, timing.median()), "checked": common::number(*checked),
+                "mpix_per_s": mpix_per_s(job.size, timing.median()),
+                "gflop_per_s": gflop_per_s(&job, timing.median()), "checked": common::largest(*checked),
                 "peak_mb": timing.peak_bytes as f64 / 1e6,
             })
         };
         say(Value::Array(rows.iter().map(row).collect()))?;
     } else {
         say(format!("{} {width}x{height}, {} threads", app.name, common::threads(&args.common)))?;
-        say(format!(
-            "  {:16}{:>10}{:>10}{:>10}{:>12}{:>10}  result",
-            "schedule", "min ms", "median", "Mpix/s", "compile ms", "peak MB"
-        ))?;
+        let (_, unit) = speed(&job, 1.0);
+        let heading = format!(
+            "  {:16}{:>10}{:>10}{unit:>10}{:>12}{:>10}  result",
+            "schedule", "min ms", "median", "compile ms", "peak MB"
+        );
+        say_heading(&heading, "")?;
         for Row { name, compile_ms, timing, checked, right, .. } in &rows {
             let (min, median) = (timing.min(), timing.median());
-            let (speed, peak) = (mpix_per_s(job.size, median), timing.peak_bytes as f64 / 1e6);
-            let verdict = if *right { "agrees".to_string() } else { format!("DIFFERS by {checked}") };
+            let ((speed, _), peak) = (speed(&job, median), timing.peak_bytes as f64 / 1e6);
+            let verdict = match (right, checked.largest) {
+                (true, 0.0) => "agrees".to_string(),
+                (true, largest) => format!("agrees to {largest:.1e}"),
+                (false, largest) => format!("DIFFERS by {largest}"),
+            };
             say(format!("  {name:16}{min:10.3}{median:10.3}{speed:10.1}{compile_ms:12.2}{peak:10.1}  {verdict}"))?;
         }
     }
     for text in skipped {
         // Not on stdout, where JSON may be.
-        eprintln!("{text}");
+        note(text);
     }
     match rows.iter().all(|row| row.right) {
         true => Ok(()),

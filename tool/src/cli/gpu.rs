@@ -10,10 +10,16 @@ use std::time::Duration;
 
 pub(crate) use halide::gpu::Gpu;
 
+/// The way to a run on a GPU.
+pub(crate) const REMEDY: &str = "add --backend gpu";
+
 /// Opens the device that is asked for, or that the environment names, or the fastest.
 pub(crate) fn open(device: Option<&str>) -> Result<Gpu, Failure> {
     let choice = device.map_or_else(Choice::from_env, Choice::parse);
-    Gpu::open(&choice).map_err(|e| halide::Error::from(e).into())
+    Gpu::open(&choice).map_err(|error| match error.hint() {
+        Some(hint) => Failure(format!("{error}; {hint}")),
+        None => Failure(error.to_string()),
+    })
 }
 
 /// Compiles the job's pipeline for a device.

@@ -2,6 +2,7 @@
 
 use super::common::cpu;
 use super::gpu;
+use super::terminal::say_heading;
 use super::{Failure, Tool, say};
 use crate::app::{App, Edges, NamedSchedule, Takes};
 use crate::params::describe;
@@ -16,7 +17,7 @@ pub(crate) fn list(tool: &Tool, as_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     for app in tool.apps {
-        say(format!("{}: {}", app.name, app.about))?;
+        say_heading(app.name, &format!(": {}", app.about))?;
         let names: Vec<String> = app.schedules.iter().map(named).collect();
         say(format!("    schedules  {}", names.join(", ")))?;
         let pipeline = app.default_pipeline(Edges::Repeat)?;

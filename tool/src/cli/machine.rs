@@ -1,8 +1,8 @@
 //! `halide machine`: the sizes and speeds of this machine, as it declares them or as they are measured.
 
 use super::args::MachineArgs;
-use super::common;
 use super::output;
+use super::terminal::progress;
 use super::{Failure, say};
 use crate::files;
 use crate::measure::{self, Bandwidth, Measured};
@@ -35,11 +35,12 @@ pub(crate) fn machine(args: &MachineArgs) -> Result<(), Failure> {
 }
 
 fn measured(declared: &Machine, target: &Target) -> Result<Measured, Failure> {
-    let progress = common::progress(u64::from(measure::ROUNDS), "measuring");
+    let bar = progress(u64::from(measure::ROUNDS), "measuring");
+    bar.tick();
     // Rows that are read and rows that are written; the rest is for others.
     let bytes = available_memory().map_or(measure::MOST_BYTES, |bytes| bytes / 4);
-    let measured = measure::measure(declared, target, bytes, || progress.inc(1))?;
-    progress.finish_and_clear();
+    let measured = measure::measure(declared, target, bytes, || bar.inc(1))?;
+    bar.finish_and_clear();
     Ok(measured)
 }
 

@@ -5,6 +5,8 @@ mod auto;
 mod check;
 mod common;
 mod compare;
+mod completions;
+mod examples;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(not(feature = "gpu"))]
@@ -17,6 +19,7 @@ mod new;
 mod output;
 mod report;
 mod run;
+mod terminal;
 mod tune;
 
 use crate::app::App;
@@ -24,9 +27,9 @@ use args::{Cli, Command};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::process::ExitCode;
+
+pub(crate) use terminal::say;
 
 /// A failure that ends a command early: a text of at most a screen for stderr, and exit status 1.
 pub(crate) struct Failure(pub(crate) String);
@@ -86,11 +89,12 @@ impl Tool {
             Command::Tune(args) => tune::tune(self, &args),
             Command::New(args) => new::new(self, &args),
             Command::Machine(args) => machine::machine(&args),
+            Command::Completions { shell } => completions::completions(self, shell),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(Failure(text)) => {
-                eprintln!("error: {}", escaped(&one_screen(&text)));
+                terminal::error(&one_screen(&text));
                 ExitCode::FAILURE
             }
         }
@@ -122,36 +126,16 @@ fn one_screen(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The text, in which nothing that came from a file controls the terminal. JSON stays what it is.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() => out += &format!("\\u{:04x}", u32::from(c)),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// Starts the threads of parallel loops: as many as the environment asks for, but no more than are of any use.
 fn bound_threads() {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let most = (8 * cores).max(64);
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|n| n.parse::<usize>().ok());
     if asked.is_some_and(|asked| asked > most) {
-        eprintln!("note: RAYON_NUM_THREADS asks for more threads than are of use here; {most} are started");
+        let text = "RAYON_NUM_THREADS asks for more threads than are of use here;";
+        terminal::note(format!("{text} {most} are started"));
         // Nobody has started them yet, so this does not fail; if it did, there would be others.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
-    }
-}
-
-/// Writes a text and a line end to stdout. A reader that has seen enough (`halide list | head -1`) is no failure.
-pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
-    match writeln!(io::stdout(), "{}", escaped(&text.to_string())) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure(format!("stdout: {error}"))),
-        _ => Ok(()),
     }
 }
 

@@ -9,9 +9,9 @@ use std::path::Path;
 
 /// The place of a file, which is tried out before any work is done.
 pub(crate) fn place(path: &Path) -> Result<Place, Failure> {
-    let failed = |error: &io::Error, path: &Path| Failure(format!("{}: {error}", files::shown(path)));
-    let place = Place::new(path).map_err(|(path, error)| failed(&error, &path))?;
-    place.try_out().map_err(|error| failed(&error, path))?;
+    let failed = |error: io::Error| Failure(format!("{}: {error}", files::shown(path)));
+    let place = Place::new(path).map_err(|(_, error)| failed(error))?;
+    place.try_out().map_err(failed)?;
     Ok(place)
 }
 

@@ -2,19 +2,21 @@
 
 use super::args::{Allow, Backend, RunArgs};
 use super::auto;
-use super::common::{self, Bench, Runner, Timing, mpix_per_s};
+use super::common::{self, Bench, Runner, Timing, gflop_per_s, mpix_per_s, speed};
 use super::gpu;
 use super::html;
+use super::output;
 use super::report;
+use super::terminal::{busy, note, progress};
 use super::{Failure, Tool, say};
 use crate::app::{App, Shows};
 use crate::files::{self, Output};
 use crate::job::{Difference, Job};
-use crate::place::Place;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
+use image::DynamicImage;
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of the schedule that is chosen for the sizes of a run.
@@ -26,9 +28,11 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     let (input, output) = named_files(args, app)?;
     let best = app.best(args.backend == Backend::Gpu, common::target(&args.common).vector_bits);
     if args.backend == Backend::Gpu && args.schedule.is_none() && !best.is_for_gpu() {
-        eprintln!("note: {} has no schedule with kernels, so `{}` runs on the host", app.name, best.name);
+        note(format!("{} has no schedule with kernels, so `{}` runs on the host", app.name, best.name));
     }
-    let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
+    // An app without schedules runs under one that is chosen.
+    let usual = if app.schedules.is_empty() { AUTO } else { best.name };
+    let schedule_name = args.schedule.as_deref().unwrap_or(usual);
     if schedule_name != AUTO && args.allow.is_some() {
         let text = "--allow is for schedules that are chosen; add --schedule auto, or say it in a schedule: `f: float(contract)`";
         return Err(Failure(text.to_string()));
@@ -36,13 +40,14 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     let named = Some(schedule_name).filter(|name| *name != AUTO);
     let named = common::named_schedule(app, named, &args.numbers.set)?;
     let output = output.as_deref().map(Output::new).transpose()?;
+    let html = args.html.as_deref().map(output::place).transpose()?;
     let job = common::job(tool, app, &args.common, input.as_deref(), named.as_ref())?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let schedule = match named {
         Some(schedule) => schedule,
         None => chosen(&job, &runner, args)?,
     };
-    let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
+    let (compiled, compile_ms) = busy("compiling", || runner.compile(&job, &schedule, &args.common))?;
     if describes(args) {
         let text = report::describe(&job, &compiled, &schedule, args)?;
         if args.json {
@@ -59,13 +64,11 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     let mut outputs = job.outputs()?;
     let bench = Bench { job: &job, compiled: &compiled, threads };
     let runs = args.bench.unwrap_or(1);
-    let progress = common::progress(u64::from(runs), app.name);
-    let timing = bench.time(runs, &mut outputs, &progress)?;
-    progress.finish_and_clear();
+    let timing = bench_of(&bench, runs, &mut outputs)?;
     let checked = match args.check {
         true => {
             let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new(), &args.common)?;
-            Some(job.check(&reference, &outputs)?)
+            Some(busy("checking", || job.check(&reference, &outputs))?)
         }
         false => None,
     };
@@ -76,27 +79,26 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     let image = if output.is_some() { job.image(&outputs)? } else { None };
     let written = match (&output, image) {
         (Some(output), Some(image)) => {
-            output.write(&image)?;
+            let profile = job.profile_of(&image);
+            lost(&job, output, &image, profile.is_some());
+            busy("writing the image", || output.write_with(&image, profile))?;
             Some(output.path())
         }
         _ => None,
     };
     let device = runner.device();
     let next_compile_ms = match args.bench {
-        Some(_) => Some(compile_again(&runner, &job, &schedule, args)?),
+        Some(_) => Some(busy("compiling again", || compile_again(&runner, &bench, &schedule, args, &mut outputs))?),
         None => None,
     };
-    let compile_ms = (compile_ms, next_compile_ms);
+    let compile_ms = (compile_ms + timing.variants_ms, next_compile_ms);
     let result = Outcome { job: &job, schedule: schedule_name, device, compile_ms, timing, checked, written };
     result.print(args)?;
     if let (Some(text), false) = (&profile, args.json) {
         say(text.trim_end())?;
     }
-    if let Some(file) = &args.html {
-        let page = result.page(args, &compiled, &schedule, profile)?;
-        let failed = |error: io::Error| Failure(format!("{}: {error}", files::shown(file)));
-        let place = Place::new(file).map_err(|(_, error)| failed(error))?;
-        place.write(|sink| sink.write_all(page.as_bytes())).map_err(failed)?;
+    if let Some(place) = &html {
+        output::write(place, &result.page(args, &compiled, &schedule, profile)?)?;
     }
     result.verdict(&schedule)
 }
@@ -110,26 +112,64 @@ fn chosen(job: &Job, runner: &Runner, args: &RunArgs) -> Result<Schedule, Failur
         target.gpu = Some(limits);
         options = options.gpu(speed);
     }
-    let chosen = job.auto_schedule(&target, &options)?;
+    let chosen = busy("choosing a schedule", || job.auto_schedule(&target, &options))?;
     let [ns, at_root] = [chosen.predicted_ns, chosen.breadth_first_ns].map(|ns| ns / 1e6);
     let priced = chosen.priced;
     if args.explain {
-        auto::explained(&chosen.groups).iter().for_each(|line| eprintln!("note: {line}"));
+        auto::explained(&chosen.groups).iter().for_each(note);
     }
-    eprintln!("note: predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root; {priced} schedules priced");
+    let times = format!("predicted {ns:.2} ms, and {at_root:.2} ms with every Func at the root");
+    note(format!("{times}; {priced} schedules priced"));
     if args.backend == Backend::Gpu && !chosen.has_kernels() {
-        eprintln!("note: the host alone is predicted to be faster than this device, so there are no kernels");
+        note("the host alone is predicted to be faster than this device, so there are no kernels");
     }
-    chosen.refused.iter().for_each(|line| eprintln!("note: refused: {line}"));
+    chosen.refused.iter().for_each(|line| note(format!("refused: {line}")));
     Ok(chosen.schedule)
 }
 
+/// The times of `runs` runs, with a bar if these are several.
+fn bench_of(bench: &Bench<'_>, runs: u32, outputs: &mut [AnyBuffer]) -> Result<Timing, Failure> {
+    if runs == 1 {
+        return busy("running", || bench.time(1, outputs, &ProgressBar::hidden()));
+    }
+    let bar = progress(u64::from(runs), bench.job.app.name);
+    let timing = bench.time(runs, outputs, &bar)?;
+    bar.finish_and_clear();
+    Ok(timing)
+}
+
+/// Says what the written file does not have of the image that was read.
+fn lost(job: &Job, output: &Output, image: &DynamicImage, has_profile: bool) {
+    let by_app = [("alpha", job.lost_alpha(image)), ("the colour profile", job.profile.is_some() && !has_profile)];
+    let by_app: Vec<&str> = by_app.into_iter().filter(|(_, lost)| *lost).map(|(what, _)| what).collect();
+    if !by_app.is_empty() {
+        note(format!("{} of the image is left out: the output of `{}` has none", by_app.join(" and "), job.app.name));
+    }
+    let by_format = output.gives_up(image, has_profile);
+    if !by_format.is_empty() {
+        let name = files::shown(output.path());
+        note(format!("{name} does not keep {}; a .png or .tif file does", by_format.join(" and ")));
+    }
+}
+
 /// The least of the times that compiling it again takes, in ms: without what a process pays once, such as for its
-/// memory.
-fn compile_again(runner: &Runner, job: &Job, schedule: &Schedule, args: &RunArgs) -> Result<f64, Failure> {
+/// memory. Variants that the sizes need are compiled again, too.
+fn compile_again(
+    runner: &Runner,
+    bench: &Bench<'_>,
+    schedule: &Schedule,
+    args: &RunArgs,
+    outputs: &mut [AnyBuffer],
+) -> Result<f64, Failure> {
+    let variants = bench.compiled.variants().len();
     let mut least = f64::INFINITY;
     for _ in 0..2 {
-        least = least.min(runner.compile(job, schedule, &args.common)?.1);
+        let (compiled, mut ms) = runner.compile(bench.job, schedule, &args.common)?;
+        if variants > compiled.variants().len() {
+            let again = Bench { compiled: &compiled, ..*bench };
+            ms += again.time(1, outputs, &ProgressBar::hidden())?.variants_ms;
+        }
+        least = least.min(ms);
     }
     Ok(least)
 }
@@ -171,7 +211,7 @@ impl Outcome<'_> {
             ("Size", format!("{width} x {height}")),
             ("Compiled in", format!("{:.2} ms", self.compile_ms.0)),
             ("Time", format!("min {:.3} ms, median {:.3} ms", self.timing.min(), self.timing.median())),
-            ("Checked", self.checked.map_or("no".to_string(), |most| format!("differs by {} at most", most.largest))),
+            ("Checked", self.checked.map_or("no".to_string(), |difference| difference.to_string())),
         ];
         let profile = profile.unwrap_or_else(|| match args.backend {
             Backend::Gpu => "not asked for: --profile\n".to_string(),
@@ -182,7 +222,7 @@ impl Outcome<'_> {
     fn print(&self, args: &RunArgs) -> Result<(), Failure> {
         let (width, height) = self.job.size;
         let (min, median) = (self.timing.min(), self.timing.median());
-        let speed = mpix_per_s(self.job.size, median);
+        let (speed, unit) = speed(self.job, median);
         if args.json {
             if !describes(args) {
                 say(self.json(args))?;
@@ -195,15 +235,22 @@ impl Outcome<'_> {
             "{name} with schedule `{}`, {width}x{height}: compiled in {:.2} ms{again}",
             self.schedule, self.compile_ms.0
         ))?;
+        if let Some(taken_as) = &self.job.taken_as {
+            say(format!("the image is taken as {taken_as}"))?;
+        }
         say(match args.bench {
-            Some(runs) => format!("{runs} runs: min {min:.3} ms, median {median:.3} ms, {speed:.1} Mpix/s"),
-            None => format!("one run: {median:.3} ms, {speed:.1} Mpix/s"),
+            Some(runs) => format!("{runs} runs: min {min:.3} ms, median {median:.3} ms, {speed:.1} {unit}"),
+            None => format!("one run: {median:.3} ms, {speed:.1} {unit}"),
         })?;
         if let Some(difference) = self.checked {
-            say(format!("differs from the interpreter by {} at most", difference.largest))?;
+            say(difference)?;
         }
-        if let Some(path) = self.written {
-            say(format!("wrote {}", files::shown(path)))?;
+        match self.written {
+            Some(path) => say(format!("wrote {}", files::shown(path)))?,
+            None if self.job.app.shows == Shows::Nothing && args.bench.is_none() && !args.check => {
+                say("the output is no image, so none is written")?;
+            }
+            None => {}
         }
         Ok(())
     }
@@ -224,6 +271,8 @@ impl Outcome<'_> {
             "min_ms": self.timing.min(),
             "median_ms": self.timing.median(),
             "mpix_per_s": mpix_per_s(self.job.size, self.timing.median()),
+            "gflop_per_s": gflop_per_s(self.job, self.timing.median()),
+            "taken_as": self.job.taken_as,
             "checked": self.checked.map(common::largest),
             "peak_mb": self.timing.peak_bytes as f64 / 1e6,
             "output": self.written.map(|p| p.display().to_string()),

@@ -3,13 +3,14 @@
 use super::args::TuneArgs;
 use super::common;
 use super::output;
+use super::terminal::{note, spinner};
 use super::{Failure, Tool, say};
 use crate::app::App;
 use crate::files;
 use crate::place::Place;
 use halide::prelude::*;
 use halide::tune::{Ended, Event, TuneKey, Tuned, Verdict};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -34,7 +35,8 @@ pub(crate) fn tune(tool: &Tool, args: &TuneArgs) -> Result<(), Failure> {
     let file = File { app, key: tuning.key()?, seed: args.seed, place: output };
 
     let stop = stopped_by_ctrl_c();
-    let bar = bar(app);
+    let bar = spinner(&format!("{}: preparing", app.name));
+    bar.tick();
     let mut failed = None;
     let tuned = tuning.run(|event| {
         if let Err(failure) = follow(&event, &bar, &file) {
@@ -68,18 +70,9 @@ fn stopped_by_ctrl_c() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let set = stop.clone();
     if let Err(error) = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)) {
-        eprintln!("note: Ctrl-C ends halide at once: {error}");
+        note(format!("Ctrl-C ends halide at once: {error}"));
     }
     stop
-}
-
-/// A line that moves on a terminal; nothing in a pipe.
-fn bar(app: &App) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(format!("{}: preparing", app.name));
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 /// Shows an event, and writes a better schedule.
@@ -91,7 +84,7 @@ fn follow(event: &Event<'_>, bar: &ProgressBar, file: &File) -> Result<(), Failu
             let known = if *recalled > 0 { format!(", {recalled} candidates known") } else { String::new() };
             bar.set_message(format!("{name}: picked {ms:.3} ms{known}"));
             // Notes are told at once: a tuning takes long.
-            bar.suspend(|| notes.iter().for_each(|note| eprintln!("note: {note}")));
+            bar.suspend(|| notes.iter().for_each(note));
         }
         Event::Measured { tried, best, .. } => {
             bar.set_message(format!("{name}: best {best:.3} of the pick, {tried} candidates"));

@@ -8,6 +8,9 @@ use halide::prelude::*;
 
 const MISSING: &str = "this build of halide has no GPU backend; build it with `--features gpu`";
 
+/// The way to a run on a GPU.
+pub(crate) const REMEDY: &str = "build halide with `--features gpu`, and add --backend gpu";
+
 /// A GPU, of which there is none.
 pub(crate) enum Gpu {}
 

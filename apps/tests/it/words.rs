@@ -1,0 +1,101 @@
+//! Words of the command line: help, completions, colours, and speeds in the unit of an app.
+
+use crate::bad_input::check;
+use crate::{Workplace, write_grey};
+use serde_json::Value;
+
+const COMMANDS: [&str; 7] = ["list", "run", "compare", "auto", "tune", "machine", "completions"];
+
+#[test]
+fn help_of_every_command_ends_with_examples() {
+    let place = Workplace::new();
+    for command in COMMANDS {
+        let help = place.succeed(&format!("{command} --help")).stdout;
+        let examples = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{command}\n{help}")).1;
+        assert!(examples.contains(&format!("halide {command}")), "{command}\n{examples}");
+    }
+    assert!(place.succeed("--help").stdout.contains("Examples:\n  halide list"));
+}
+
+#[test]
+fn shells_complete_the_commands() {
+    let place = Workplace::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.succeed(&format!("completions {shell}")).stdout;
+        for word in COMMANDS {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        assert!(script.contains("memory-cap"), "{shell}");
+    }
+    assert_eq!(place.run("completions basic").status, 2);
+}
+
+#[test]
+fn colours_are_for_terminals_and_can_be_turned_off() {
+    let place = Workplace::new();
+    let escape = '\u{1b}';
+    let forced = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")];
+    let error = place.run_with("run blr", &forced).stderr;
+    assert!(error.contains(escape) && error.contains("error:"), "{error:?}");
+    let list = place.run_with("list", &forced).stdout;
+    assert!(list.contains("\u{1b}[1mblur\u{1b}[0m: "), "{list:?}");
+    for variables in [&[][..], &[("NO_COLOR", "1")]] {
+        assert!(!place.run_with("run blr", variables).stderr.contains(escape));
+        assert!(!place.run_with("list", variables).stdout.contains(escape));
+    }
+    // What comes from a file stays escaped where colours are.
+    let error = place.run_with("run blur \u{1b}[31m.png", &forced).stderr;
+    assert!(error.contains("\\u{1b}[31m.png"), "{error:?}");
+}
+
+#[test]
+fn speeds_of_products_are_in_operations() {
+    let place = Workplace::new();
+    let json = |args: &str| serde_json::from_str::<Value>(&place.succeed(args).stdout).expect("JSON");
+    for (app, operations) in [("matmul", 2.0 * 64.0 * 64.0 * 32.0), ("conv_layer", 2.0 * 9.0 * 128.0 * 128.0 * 10240.0)]
+    {
+        let text = place.succeed(&format!("run {app} --size 64x32 --bench 2")).stdout;
+        assert!(text.contains(" GFLOP/s") && !text.contains("Mpix/s"), "{text}");
+        let run = json(&format!("run {app} --size 64x32 --bench 2 --json"));
+        let expected = operations / run["median_ms"].as_f64().unwrap() / 1e6;
+        let told = run["gflop_per_s"].as_f64().unwrap();
+        assert!((told / expected - 1.0).abs() < 1e-9, "{app}: {told} {expected}");
+        assert!(run["mpix_per_s"].as_f64() > Some(0.0));
+    }
+    let table = place.succeed("compare matmul --size 32x32 --bench 1").stdout;
+    assert!(table.contains("GFLOP/s") && !table.contains("Mpix/s"), "{table}");
+    assert!(json("compare matmul --size 32x32 --bench 1 --json")[0]["gflop_per_s"].as_f64() > Some(0.0));
+    assert_eq!(json("run blur --size 32x32 --json")["gflop_per_s"], Value::Null);
+}
+
+#[test]
+fn a_parameter_that_is_given_twice_is_named() {
+    let place = Workplace::new();
+    let text = "parameter `sigma` is given twice, as `1` and as `2`; give it once";
+    check(&place, "run unsharp --size 8x8 --param sigma=1 --param sigma=2", &[text]);
+    let text = "parameter `scale` is given twice, as `2` and as `2`";
+    check(&place, "run resize --size 8x8 --param scale=2 --param scale=2", &[text]);
+    check(&place, "compare unsharp --size 8x8 --param sigma=1 --param sigma=2", &["`sigma` is given twice"]);
+}
+
+/// The run would take minutes.
+#[test]
+fn reports_that_cannot_be_written_are_found_before_the_run() {
+    let place = Workplace::new();
+    write_grey(&place.path("a.png"), 8, 8);
+    let run = "run local_laplacian --size 3000x3000 --backend interp --html";
+    check(&place, &format!("{run} nowhere/report.html"), &["nowhere", "No such file"]);
+    check(&place, &format!("{run} a.png/report.html"), &["a.png", "Not a directory"]);
+}
+
+#[test]
+fn schedules_for_a_gpu_are_refused_in_one_line() {
+    let place = Workplace::new();
+    let remedy = if cfg!(feature = "gpu") { "add --backend gpu\n" } else { "build halide with `--features gpu`" };
+    std::fs::write(place.path("mine.sched"), "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)").unwrap();
+    for schedule in ["gpu", "gpu_tiles", "gpu_slide", "mine.sched"] {
+        let args = format!("run blur --size 8x8 --schedule {schedule}");
+        check(&place, &args, &["the schedule gives work to a GPU, and the CPU runs all", remedy]);
+        assert_eq!(place.run(&args).stderr.lines().count(), 1);
+    }
+}

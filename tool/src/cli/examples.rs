@@ -1,0 +1,89 @@
+//! Examples that the help of each command ends with.
+
+/// Examples for the help of all commands.
+pub(crate) const ALL: &str = "\
+Examples:
+  halide list                                     the apps
+  halide run local_laplacian                      an app on the photograph that comes with halide
+  halide run blur photo.png blurred.png --check   on a file, with a check of the result
+  halide help run                                 every option of a command";
+
+/// Examples for the help of `list`.
+pub(crate) const LIST: &str = "\
+Examples:
+  halide list
+  halide list --json";
+
+/// Examples for the help of `run`.
+pub(crate) const RUN: &str = "\
+Examples:
+  halide run local_laplacian                                the photograph, to out/local_laplacian.png
+  halide run unsharp photo.jpg sharp.png --param sigma=2    a file to a file, with a parameter
+  halide run resize photo.jpg small.png --param scale=1/3   with a setting
+  halide run blur --random 1 --size 3840x2160 --bench 20    times on random values
+  halide run blur --schedule tiles --check                  another schedule, against the interpreter
+  halide run blur --schedule mine.sched --explain           a schedule of your own, and what became of it
+  halide run harris --schedule auto --print schedule        a schedule that is chosen";
+
+/// Examples for the help of `compare`.
+pub(crate) const COMPARE: &str = "\
+Examples:
+  halide compare blur
+  halide compare matmul --size 2048x2048 --bench 10
+  halide compare local_laplacian photo.jpg --threads 1 --json";
+
+/// Examples for the help of `auto`.
+pub(crate) const AUTO: &str = "\
+Examples:
+  halide auto unsharp --size 3840x2160 -o unsharp.sched   choose one
+  halide auto unsharp --price root                        predict the time of one
+  halide auto unsharp --advise mine.sched                 say what would make it faster
+  halide auto blur --gpu discrete                         with kernels for a GPU";
+
+/// Examples for the help of `tune`.
+pub(crate) const TUNE: &str = "\
+Examples:
+  halide tune unsharp --time 5m -o unsharp.sched
+  halide tune hist photo.jpg --from cpu --db hist.json -o hist.sched";
+
+/// Examples for the help of `machine`.
+pub(crate) const MACHINE: &str = "\
+Examples:
+  halide machine
+  halide machine --measure -o machine.json
+  halide auto blur --machine machine.json";
+
+/// Examples for the help of `completions`.
+pub(crate) const COMPLETIONS: &str = "\
+Examples:
+  halide completions bash > ~/.local/share/bash-completion/completions/halide
+  halide completions zsh > ~/.zfunc/_halide
+  halide completions fish > ~/.config/fish/completions/halide.fish";
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::args::Cli;
+    use clap::Parser;
+
+    #[test]
+    fn examples_are_command_lines() {
+        let all = [
+            super::ALL,
+            super::LIST,
+            super::RUN,
+            super::COMPARE,
+            super::AUTO,
+            super::TUNE,
+            super::MACHINE,
+            super::COMPLETIONS,
+        ];
+        for example in all.iter().flat_map(|text| text.lines().skip(1)) {
+            // Behind two spaces is what it does, behind `>` the file that a shell writes.
+            let command = example.trim_start().split("  ").next().unwrap_or_default();
+            let words: Vec<&str> = command.split_whitespace().take_while(|word| *word != ">").collect();
+            if let Err(error) = Cli::try_parse_from(&words) {
+                assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp, "{example}: {error}");
+            }
+        }
+    }
+}
