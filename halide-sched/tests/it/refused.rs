@@ -188,20 +188,31 @@ fn coordinates_without_bounds() {
     );
 }
 
-/// Quotients of data as coordinates: of an image, of a Func, and of what an update stores.
+/// Quotients by a parameter as coordinates: of an image, of a Func, and of what an update stores.
 #[test]
-fn unbounded_data_as_a_coordinate_is_told_how_to_bound_it() {
-    let (index, lut) = (ImageParam::new("index", I32, 1), ImageParam::new("lut", U8, 1));
+fn unbounded_coordinates_are_told_how_to_bound_each_use() {
+    let lut = ImageParam::new("lut", U8, 1);
     let (x, n) = (vars!(x), Param::<i32>::new("n"));
     let (mut table, mut looked, mut hist) = (Func::new("table"), Func::new("looked"), Func::new("hist"));
     let s = line!();
     table[x] = x * 2;
-    looked[x] = cast::<i32>(lut[index[x] / n]) + table[index[x + 1] / n + 3];
+    looked[x] = cast::<i32>(lut[x / n]) + table[(x + 1) / n + 3];
     let r = RDom::named("r", [(0, 100)]);
     hist.define(x, 0);
-    hist[index[r.x] / n] += 1;
+    hist[r.x / n] += 1;
     let p = Pipeline::new([&looked, &hist]).unwrap();
-    check_from(s, &p, "table: compute_root() hist: compute_root()", expect![[r#""#]]);
+    check_from(
+        s,
+        &p,
+        "table: compute_root() hist: compute_root()",
+        expect![[r#"
+        +5:9: `hist` stores to `hist` at `r.x / int(n)` in dimension 0, which nothing bounds
+          help: write `clamp(r.x / int(n), lo, hi)`, or give its value a type or a range that bounds it, such as u8 or Param::with_range
+        +2:11: `looked` reads `table` at `(x + 1) / int(n) + 3` in dimension 0, which nothing bounds
+          help: write `clamp((x + 1) / int(n) + 3, lo, hi)`, or give its value a type or a range that bounds it, such as u8 or Param::with_range
+        +2:11: `looked` reads `lut` at `x / int(n)` in dimension 0, which nothing bounds
+          help: write `clamp(x / int(n), lo, hi)`, read `lut` through a boundary condition such as repeat_edge, or give its value a type or a range that bounds it, such as u8 or Param::with_range"#]],
+    );
 }
 
 /// A sum over the part of a row that is left of the point.
