@@ -8,7 +8,7 @@ use super::stage::StageDraft;
 pub(super) fn with_owner(problem: Problem, stages: &[StageDraft]) -> Problem {
     let Problem::UnknownLoop { of, name, loops, near, .. } = problem else { return problem };
     let owner = stages.iter().enumerate().find(|(_, stage)| has_loop(stage, &name));
-    let owner = owner.map(|(number, stage)| (number, stage.subject.clone()));
+    let owner = owner.map(|(number, stage)| Box::new((number, stage.subject.clone())));
     let near = near.filter(|_| owner.is_none());
     Problem::UnknownLoop { of, name, loops, near, owner }
 }

@@ -86,7 +86,8 @@ impl<'s> Errors<'s> {
 
     /// The directive as it is written for the stage that has the loop, if another one of its Func has it.
     fn other_stage(&self, directive: &Directive, problem: &Problem) -> Option<String> {
-        let Problem::UnknownLoop { owner: Some((stage, _)), .. } = problem else { return None };
+        let Problem::UnknownLoop { owner: Some(owner), .. } = problem else { return None };
+        let stage = &owner.0;
         let (mut subject, mut verb) = (directive.subject.clone(), directive.verb.clone());
         match &mut verb {
             Verb::ComputeAt(site) | Verb::StoreAt(site) | Verb::HoistStorage(site) => site.stage = *stage,

@@ -24,10 +24,10 @@ macro_rules! names {
             name: String,
             loops: Vec<String>,
             near: Option<String>,
-            owner: Option<(usize, String)>
+            owner: Option<Box<(usize, String)>>
         } =>
             {
-                let owner = owner.as_ref().map(|(_, stage)| format!(", which is a loop of `{stage}`"));
+                let owner = owner.as_ref().map(|owner| format!(", which is a loop of `{}`", owner.1));
                 let owner = owner.unwrap_or_default();
                 format!("`{of}` has no loop `{name}`{owner}; its loops, outermost first: {}", names(loops))
             },
