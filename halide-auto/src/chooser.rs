@@ -8,7 +8,7 @@ use crate::dag::{Box as Spans, Dag, volume};
 use crate::emit;
 use crate::error::AutoError;
 use crate::estimate::Complete;
-use crate::ground::{Ground, root_only};
+use crate::ground::Ground;
 use crate::group::groups_of;
 use crate::import::state_of;
 use crate::inline::inlined;
@@ -116,7 +116,7 @@ impl Chooser<'_> {
     /// Directives that a schedule begins with, a whole schedule that does, and its plan if there are any.
     pub(crate) fn begins(&self, given: &Schedule) -> Result<(Schedule, Schedule, Option<Plan>), AutoError> {
         match given.is_empty() {
-            true => Ok((Schedule::new(), root_only(self.pipeline), None)),
+            true => Ok((Schedule::new(), Schedule::all_at_root(self.pipeline), None)),
             false => self.begun(given).map(|(begins, simple, plan)| (begins, simple, Some(plan))),
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct Ground<'c> {
 impl<'c> Ground<'c> {
     /// Finds the regions of a pipeline in which wrappers, copies and parts of reductions are Funcs.
     pub(crate) fn new(pipeline: Pipeline, target: &Target, complete: &'c Complete) -> Result<Ground<'c>, AutoError> {
-        let plan = resolve(&pipeline, &root_only(&pipeline), target).map_err(AutoError::Schedule)?;
+        let plan = resolve(&pipeline, &Schedule::all_at_root(&pipeline), target).map_err(AutoError::Schedule)?;
         let needs = needs(&plan, complete)?;
         let dims = image_dims(&needs, complete);
         let assumed = assumed_regions(&plan, complete, &dims)?;
@@ -49,13 +49,4 @@ impl<'c> Ground<'c> {
         let outputs: Vec<(FuncId, Spans)> = outputs.map(|(func, region)| (*func, spans(region))).collect();
         of_roots(dag, &outputs)
     }
-}
-
-/// Every Func at the root, with plain loops.
-pub(crate) fn root_only(pipeline: &Pipeline) -> Schedule {
-    let mut schedule = Schedule::new();
-    for id in &pipeline.order {
-        schedule.func(pipeline.funcs[*id].name.as_str()).compute_root();
-    }
-    schedule
 }

@@ -42,6 +42,14 @@ impl Fault {
     pub fn message(&self, program: &Program, args: &[i64]) -> String {
         let name = |buf| program.buffers.get(buf).map_or("?", |b: &BufferInfo| b.name.as_str());
         match self {
+            Fault::InputTooSmall { buf, dim } if is_of_any_number(args) => {
+                let [_, have] = intervals(args);
+                format!(
+                    "input `{}` is read at data in dimension {dim}, which may be any number, but it has {have}; bound the \
+                     index in the algorithm: `clamp(index, lo, hi)`, or read through a boundary condition",
+                    name(*buf)
+                )
+            }
             Fault::InputTooSmall { buf, dim } => {
                 let [need, have] = intervals(args);
                 format!(
@@ -127,6 +135,12 @@ impl Fault {
     }
 }
 
+/// Returns true if an interval is longer than any that coordinates of images make: that of a type of data.
+fn is_of_any_number(args: &[i64]) -> bool {
+    let [min, max, ..] = numbers::<4>(args);
+    max.saturating_sub(min) >= i64::from(i32::MAX)
+}
+
 /// The first arguments; 0 where one is missing, so that a malformed program still gives a message.
 fn numbers<const N: usize>(args: &[i64]) -> [i64; N] {
     std::array::from_fn(|i| args.get(i).copied().unwrap_or(0))
@@ -157,6 +171,7 @@ mod tests {
         let cases = [
             (Fault::InputTooSmall { buf, dim }, vec![0, 9, 0, 7]),
             (Fault::InputTooSmall { buf, dim }, vec![0, 9, 0, -1]),
+            (Fault::InputTooSmall { buf, dim }, vec![i64::from(i32::MIN), i64::from(i32::MAX), 0, 3]),
             (Fault::OutputRegion { buf, dim, reason: "R".into() }, vec![0, 7, 0, 6]),
             (Fault::Stride { buf, dim }, vec![1, 3]),
             (Fault::Rule { buf, dim, field, multiple: true, at: "a.rs:1:2".into() }, vec![16, 40]),

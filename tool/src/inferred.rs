@@ -39,7 +39,9 @@ pub(crate) fn complete(
     if pipeline.images.iter().all(has) {
         return Ok(());
     }
-    let compiled = Compiler::new(pipeline).engine(Engine::Interp).compile()?;
+    // Bounds inference is quick where nothing is inline.
+    let root = Schedule::all_at_root(pipeline);
+    let compiled = Compiler::new(pipeline).engine(Engine::Interp).schedule(&root).compile()?;
     let call = params.iter().fold(compiled.inputs(), |call, (name, value)| call.param_named(name, *value));
     let needs = call.infer_input_bounds(&[Region::of_extents(&layout.extents)])?;
     let lacking: Vec<Input> = pipeline

@@ -8,7 +8,7 @@ use crate::cost::Pricer;
 use crate::dag::Dag;
 use crate::emit;
 use crate::error::AutoError;
-use crate::ground::{Ground, root_only};
+use crate::ground::Ground;
 use crate::group::groups_by;
 use crate::inline::inlined;
 use crate::kept::Kept;
@@ -210,7 +210,7 @@ fn in_steps(dag: &Dag<'_>, target: &Target) -> BTreeSet<(FuncId, usize)> {
             let is_apart = stage.vars.iter().any(|v| v.dim.is_some() && v.tells_apart);
             let term = stage.vars.iter().find(|v| v.dim.is_none());
             let (false, true, Some(term)) = (is_apart, stage.any_order, term) else { continue };
-            let mut trial = root_only(dag.pipeline);
+            let mut trial = Schedule::all_at_root(dag.pipeline);
             let definition = trial.func(dag.pipeline.funcs[func].name.as_str()).update(n - 1).atomic();
             drop(definition.gpu_tile([term.name.as_str()], ["halide_blocks"], ["halide_threads"], [64]));
             if resolve(dag.pipeline, &trial, target).is_ok() {

@@ -3,6 +3,7 @@
 use super::directive::{Directive, Subject, Verb};
 use super::func_name::{clone_name, wrapper_name};
 use super::values::{Condition, LoopKind, Tail};
+use halide_core::pipeline::PipelineData;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -49,6 +50,15 @@ impl Schedule {
     /// A schedule that says nothing: outputs at the root, everything else inline.
     pub fn new() -> Schedule {
         Schedule::default()
+    }
+
+    /// A schedule under which every Func of a pipeline is computed at the root.
+    pub fn all_at_root(pipeline: &PipelineData) -> Schedule {
+        let mut schedule = Schedule::new();
+        for id in &pipeline.order {
+            schedule.func(pipeline.funcs[*id].name.as_str()).compute_root();
+        }
+        schedule
     }
 
     /// The directives in order.

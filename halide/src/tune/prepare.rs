@@ -55,10 +55,7 @@ pub(super) fn independent(
     (bench, reference): (&mut Bench, &mut Reference),
     (regions, patience): (&[Region], Duration),
 ) -> Result<Checked, Error> {
-    let mut root = Schedule::new();
-    for id in &pipeline.order {
-        root.func(pipeline.funcs[*id].name.as_str()).compute_root();
-    }
+    let root = Schedule::all_at_root(pipeline);
     let unchecked = |error: Error| Checked::Note(format!("the output of the pick was not checked: {error}"));
     let compiled = match pipeline.compile(&root, target) {
         Ok(compiled) => compiled,

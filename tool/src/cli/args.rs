@@ -34,6 +34,7 @@ pub(crate) enum Command {
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
     /// Hold schedules of an app against the reference interpreter: over sizes, on every engine, in every value
+    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Choose a schedule of an app for a size, predict the time of one, or say which steps would make it faster; runs
     /// nothing
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     #[command(after_help = examples::TUNE)]
     Tune(TuneArgs),
     /// Write a crate to begin with, with a pipeline, two schedules, a photograph and a command line of its own
+    #[command(after_help = examples::NEW)]
     New(NewArgs),
     /// Show the sizes and speeds of this machine: what it tells, and typical figures for the rest
     #[command(after_help = examples::MACHINE)]

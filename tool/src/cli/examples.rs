@@ -1,5 +1,8 @@
 //! Examples that the help of each command ends with.
 
+use super::OF_AN_APP;
+use crate::app::App;
+
 /// Examples for the help of all commands.
 pub(crate) const ALL: &str = "\
 Examples:
@@ -32,6 +35,13 @@ Examples:
   halide compare matmul --size 2048x2048 --bench 10
   halide compare local_laplacian photo.jpg --threads 1 --json";
 
+/// Examples for the help of `check`.
+pub(crate) const CHECK: &str = "\
+Examples:
+  halide check blur                                       every schedule of an app, at six sizes
+  halide check blur --schedule mine.sched --size 641x3    one in a file, at a size
+  halide check blur --schedule strips --set rows=7        with another number for one that it defines";
+
 /// Examples for the help of `auto`.
 pub(crate) const AUTO: &str = "\
 Examples:
@@ -45,6 +55,12 @@ pub(crate) const TUNE: &str = "\
 Examples:
   halide tune unsharp --time 5m -o unsharp.sched
   halide tune hist photo.jpg --from cpu --db hist.json -o hist.sched";
+
+/// Examples for the help of `new`.
+pub(crate) const NEW: &str = "\
+Examples:
+  halide new mine
+  halide new ~/work/sharpen";
 
 /// Examples for the help of `machine`.
 pub(crate) const MACHINE: &str = "\
@@ -60,10 +76,30 @@ Examples:
   halide completions zsh > ~/.zfunc/_halide
   halide completions fish > ~/.config/fish/completions/halide.fish";
 
+/// The examples of `text` that make sense in a tool called `name` with these apps: those of other apps are left out.
+pub(crate) fn of_tool(text: &str, name: &str, apps: &[App]) -> Option<String> {
+    let has_app = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let of_an_app = words.next().is_some_and(|word| OF_AN_APP.contains(&word));
+        !of_an_app || words.next().is_some_and(|word| apps.iter().any(|app| app.name == word))
+    };
+    let (title, lines) = text.split_once('\n')?;
+    let lines: Vec<String> =
+        lines.lines().filter(|line| has_app(line)).map(|line| line.replacen("halide", name, 1)).collect();
+    (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::cli::args::Cli;
     use clap::Parser;
+
+    #[test]
+    fn tools_have_the_examples_of_their_apps() {
+        let of_tool = |text| super::of_tool(text, "mine", &[]);
+        assert_eq!(of_tool(super::COMPARE), None);
+        assert_eq!(of_tool(super::NEW).as_deref(), Some("Examples:\n  mine new mine\n  mine new ~/work/sharpen"));
+    }
 
     #[test]
     fn examples_are_command_lines() {
@@ -72,8 +108,10 @@ mod tests {
             super::LIST,
             super::RUN,
             super::COMPARE,
+            super::CHECK,
             super::AUTO,
             super::TUNE,
+            super::NEW,
             super::MACHINE,
             super::COMPLETIONS,
         ];

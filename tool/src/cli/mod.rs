@@ -74,7 +74,8 @@ impl Tool {
     /// Does what the arguments of the process say; its main function. Failures are told on stderr.
     pub fn main(&self) -> ExitCode {
         bound_threads();
-        let command = Cli::command().name(self.name).bin_name(self.name);
+        let command = self.with_examples(Cli::command().name(self.name).bin_name(self.name));
+        let command = command.mut_subcommands(|subcommand| self.with_examples(subcommand));
         let matches = command.get_matches_from(self.with_app(std::env::args_os().collect()));
         let command = match Cli::from_arg_matches(&matches) {
             Ok(cli) => cli.command,
@@ -100,6 +101,13 @@ impl Tool {
         }
     }
 
+    /// The command with examples of this tool's apps alone.
+    fn with_examples(&self, command: clap::Command) -> clap::Command {
+        let text = command.get_after_help().map(ToString::to_string);
+        let shown = text.and_then(|text| examples::of_tool(&text, self.name, self.apps));
+        command.after_help(shown.unwrap_or_default())
+    }
+
     /// The arguments with the name of the one app behind a subcommand that takes an app, unless it stands there.
     fn with_app(&self, mut args: Vec<OsString>) -> Vec<OsString> {
         let [app] = self.apps else { return args };
@@ -113,7 +121,7 @@ impl Tool {
 }
 
 /// The subcommands that begin with the name of an app.
-const OF_AN_APP: [&str; 5] = ["run", "compare", "check", "auto", "tune"];
+pub(crate) const OF_AN_APP: [&str; 5] = ["run", "compare", "check", "auto", "tune"];
 
 /// The text, cut after a screen's worth of lines.
 fn one_screen(text: &str) -> String {
