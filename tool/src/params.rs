@@ -100,6 +100,6 @@ mod tests {
         assert!(check("levels=4000000000").unwrap_err().contains("no value"));
         assert!(check("alpha=x").unwrap_err().contains("f32"));
         assert_eq!(check("level=8").unwrap_err(), "no parameter `level`; did you mean `levels`?");
-        assert_eq!(check("sigma=8").unwrap_err(), "no parameter `sigma`; this app has alpha, beta, levels");
+        assert_eq!(check("sigma=8").unwrap_err(), "no parameter `sigma`; this app has levels, alpha, beta");
     }
 }

@@ -129,10 +129,20 @@ impl Prepared {
         compiled.inputs().with_given(inputs).print_to(|_| {})
     }
 
+    /// Returns true if every image is given.
+    fn has_all_images(&self, compiled: &Compiled) -> bool {
+        compiled.whole().images.iter().all(|image| self.images.contains(&image.name))
+    }
+
+    /// The sizes of inputs to run with.
+    fn rooms(&self, compiled: &Compiled) -> &'static [Room] {
+        if self.has_all_images(compiled) { &[Room::Least] } else { &[Room::Least, Room::Most] }
+    }
+
     /// Inputs with random values for those that are not given.
     fn inputs(&self, compiled: &Compiled, room: Room) -> Result<Inputs, Error> {
         let mut all = self.given.clone();
-        if compiled.whole().images.iter().all(|image| self.images.contains(&image.name)) {
+        if self.has_all_images(compiled) {
             return Ok(all);
         }
         let needs = self.call(compiled, &self.given).infer_input_bounds(&self.regions)?;
@@ -147,7 +157,7 @@ impl Prepared {
     /// The first difference that any engine makes of a schedule.
     pub(super) fn differs(&self, schedule: &Schedule, runners: &[Runner], agreed: &mut Agreed) -> Option<Disagreement> {
         for runner in runners {
-            for room in [Room::Least, Room::Most] {
+            for &room in self.rooms(&runner.compiled) {
                 for &threads in &runner.threads {
                     if let Err(cause) = self.run(schedule, runner, room, threads, agreed) {
                         let engine = runner.text(threads);
