@@ -39,7 +39,6 @@ impl Layout {
     ) -> Result<Layout, Error> {
         let mut layout =
             Layout { inputs: (app.inputs)(settings, width, height), extents: (app.output)(settings, width, height) };
-        inferred::complete(&mut layout, pipeline, params, (width, height))?;
         if let (Takes::Channels, Some(channels)) = (app.takes, channels) {
             let channels = i64::try_from(channels).unwrap_or(i64::MAX);
             for input in &mut layout.inputs {
@@ -47,9 +46,14 @@ impl Layout {
             }
             layout.extents.iter_mut().skip(2).for_each(|extent| *extent = channels);
         }
+        let channels = channels.map_or(CHANNELS, |channels| i64::try_from(channels).unwrap_or(i64::MAX));
+        inferred::complete(&mut layout, pipeline, params, [width, height, channels])?;
         Ok(layout)
     }
 }
+
+/// The channels of random images.
+const CHANNELS: i64 = 3;
 
 impl Shape {
     /// The shape of outputs for random values.

@@ -3,6 +3,7 @@
 use crate::app::{App, Takes};
 use crate::estimate::Layout;
 use crate::input::{Input, White};
+use halide::input_requirements::InputNeed;
 use halide::pipeline::ImageDef;
 use halide::prelude::*;
 
@@ -18,9 +19,9 @@ pub(crate) fn with_takes(app: &App, pipeline: &Pipeline) -> App {
     App { takes, ..*app }
 }
 
-/// Adds the extents of the output and the inputs that a layout lacks, for an output or an image of `size`. Beyond its
-/// edges an image goes on with the nearest pixel, unless the algorithm asks for its size, as boundary conditions do:
-/// then the input is the image itself.
+/// Adds the extents of the output and the inputs that a layout lacks, for an output or an image of this width, height
+/// and number of channels. Beyond its edges an image goes on with the nearest pixel, unless the algorithm asks for its
+/// size, as boundary conditions do: then the input is the image itself.
 ///
 /// # Errors
 /// Those of bounds inference.
@@ -28,38 +29,34 @@ pub(crate) fn complete(
     layout: &mut Layout,
     pipeline: &Pipeline,
     params: &[(String, Scalar)],
-    (width, height): (i64, i64),
+    image: [i64; 3],
 ) -> Result<(), Error> {
-    let extents = [width, height, CHANNELS];
-    let output = &pipeline.funcs[pipeline.outputs[0]];
-    if layout.extents.is_empty() && !output.args.is_empty() {
-        layout.extents = extents.into_iter().chain(std::iter::repeat(1)).take(output.args.len()).collect();
+    let dims = pipeline.funcs[pipeline.outputs[0]].args.len();
+    if layout.extents.is_empty() {
+        layout.extents = image.into_iter().chain(std::iter::repeat(1)).take(dims).collect();
     }
-    let has = |image: &ImageDef| layout.inputs.iter().any(|input| input.name == image.name);
-    if pipeline.images.iter().all(has) {
+    let is_lacking = |def: &ImageDef| layout.inputs.iter().all(|input| input.name != def.name);
+    let lacking: Vec<_> = pipeline.images.enumerate().filter(|(_, def)| is_lacking(def)).collect();
+    if lacking.is_empty() {
         return Ok(());
     }
+    let read = reads(pipeline, params, &Region::of_extents(&layout.extents))?;
+    for (id, def) in lacking {
+        let whole = || image.into_iter().take(def.dims).map(|extent| (0, extent)).collect();
+        let read = read.iter().find(|need| need.name == def.name).filter(|_| !pipeline.asks_for_shape(id));
+        let region = read.map(|need| need.region.spans().iter().map(|span| (span.min, span.extent)).collect());
+        let white = if def.ty.is_float() { White::At(1) } else { White::AsStored };
+        let pixels = Input::pixels(&def.name, def.ty, &[], white);
+        layout.inputs.push(Input { region: region.unwrap_or_else(whole), ..pixels });
+    }
+    Ok(())
+}
+
+/// The inputs that an output over `region` is computed from.
+fn reads(pipeline: &Pipeline, params: &[(String, Scalar)], region: &Region) -> Result<Vec<InputNeed>, Error> {
     // Bounds inference is quick where nothing is inline.
     let root = Schedule::all_at_root(pipeline);
     let compiled = Compiler::new(pipeline).engine(Engine::Interp).schedule(&root).compile()?;
     let call = params.iter().fold(compiled.inputs(), |call, (name, value)| call.param_named(name, *value));
-    let needs = call.infer_input_bounds(&[Region::of_extents(&layout.extents)])?;
-    let lacking: Vec<Input> = pipeline
-        .images
-        .enumerate()
-        .filter(|(_, image)| !has(image))
-        .map(|(id, image)| {
-            let need = needs.iter().find(|need| need.name == image.name);
-            let read = need.map(|need| need.region.spans().iter().map(|span| (span.min, span.extent)).collect());
-            let whole = || extents.iter().take(image.dims).map(|&extent| (0, extent)).collect();
-            let region = if pipeline.asks_for_shape(id) { whole() } else { read.unwrap_or_else(whole) };
-            let white = if image.ty.is_float() { White::At(1) } else { White::AsStored };
-            Input { region, ..Input::pixels(&image.name, image.ty, &[], white) }
-        })
-        .collect();
-    layout.inputs.extend(lacking);
-    Ok(())
+    call.infer_input_bounds(std::slice::from_ref(region))
 }
-
-/// The channels of random images.
-const CHANNELS: i64 = 3;

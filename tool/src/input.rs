@@ -1,6 +1,6 @@
 //! Inputs of apps: what an image, or random numbers, become in them.
 
-use crate::random::random;
+use crate::random::{of_type, random};
 use halide::buffer::{BufferError, Span};
 use halide::prelude::*;
 use image::DynamicImage;
@@ -67,10 +67,14 @@ pub struct Picture {
 }
 
 impl Input {
-    /// The pixels of the image as they are, from coordinate 0 on; the third dimension is the channel.
+    /// The pixels of the image as they are, from coordinate 0 on; the third dimension is the channel. Inputs of one
+    /// dimension are its first row.
     pub fn pixels(name: &str, ty: ScalarType, extents: &[i64], white: White) -> Input {
         let region = extents.iter().map(|&extent| (0, extent)).collect();
-        let of_picture = |picture: &Picture, at: &[i32]| picture.at(at[0], at[1], at.get(2).copied().unwrap_or(0));
+        let of_picture = |picture: &Picture, at: &[i32]| {
+            let [x, y, c] = [0, 1, 2].map(|dim| at.get(dim).copied().unwrap_or(0));
+            picture.at(x, y, c)
+        };
         let name = name.to_string();
         Input { name, ty, region, white, of_picture, taken_as: |_| None }
     }
@@ -94,8 +98,14 @@ impl Input {
         Ok(match self.ty {
             U8 => Buffer::from_fn(&region, |at| value(at).round() as u8)?.into_any(),
             U16 => Buffer::from_fn(&region, |at| value(at).round() as u16)?.into_any(),
+            F32 => Buffer::from_fn(&region, |at| value(at))?.into_any(),
             F64 => Buffer::from_fn(&region, |at| f64::from(value(at)))?.into_any(),
-            _ => Buffer::from_fn(&region, |at| value(at))?.into_any(),
+            ty if ty.is_float() => of_type(ty, &region, &Buffer::from_fn(&region, |at| value(at))?.into_any())?,
+            ty => {
+                let most = Scalar::highest(ty).as_f64();
+                let whole = Buffer::from_fn(&region, |at| f64::from(value(at)).round().min(most))?;
+                of_type(ty, &region, &whole.into_any())?
+            }
         })
     }
 

@@ -40,6 +40,8 @@ pub mod params;
 pub mod place;
 pub mod random;
 mod shown;
+#[cfg(test)]
+mod tests;
 
 pub use app::{App, NamedSchedule};
 pub use cli::Tool;

@@ -23,9 +23,30 @@ pub fn random(seed: u64, ty: ScalarType, region: &Region, white: u32) -> Result<
         U8 => filled(seed, region, |s| integer(s) as u8),
         U16 => filled(seed, region, |s| integer(s) as u16),
         I16 => filled(seed, region, |s| integer(s) as i16),
+        F32 => filled(seed, region, |s| float(s) as f32),
         F64 => filled(seed, region, float),
-        _ => filled(seed, region, |s| float(s) as f32),
+        ty if ty.is_float() => of_type(ty, region, &filled(seed, region, float)?),
+        ty => {
+            let values = Scalar::highest(ty).as_f64() + 1.0;
+            of_type(ty, region, &filled(seed, region, |s| integer(s) as f64 % values)?)
+        }
     }
+}
+
+/// A buffer of type `ty` over `region` with the numbers of another one.
+///
+/// # Errors
+/// Too large a region.
+pub(crate) fn of_type(ty: ScalarType, region: &Region, numbers: &AnyBuffer) -> Result<AnyBuffer, BufferError> {
+    let mut buffer = AnyBuffer::with_region(ty, region)?;
+    let mut view = buffer.view_mut()?;
+    for at in region.coords() {
+        let number = numbers.get(&at).map_or(0.0, Scalar::as_f64);
+        let value = if ty.is_float() { Scalar::float(ty, number) } else { Scalar::int(ty, number as i128) };
+        view.set(&at, value)?;
+    }
+    drop(view);
+    Ok(buffer)
 }
 
 fn filled<T: Element>(seed: u64, region: &Region, of: impl Fn(u16) -> T) -> Result<AnyBuffer, BufferError> {
@@ -71,6 +92,19 @@ mod tests {
         // The first outputs of the reference generator seeded with 1234567.
         let expected = [6457827717110365317u64, 3203168211198807973, 9817491932198370423, 4593380528125082431];
         assert_eq!([0, 1, 2, 3].map(|i| splitmix64(1234567, i)), expected);
+    }
+
+    #[test]
+    fn every_type_has_its_values() -> Result<(), BufferError> {
+        let region = Region::of_extents([5, 3]);
+        for ty in [Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64] {
+            let image = random(1, ty, &region, 65535)?;
+            assert_eq!(image.ty(), ty);
+            let numbers: Vec<f64> = region.coords().filter_map(|at| image.get(&at)).map(Scalar::as_f64).collect();
+            assert_eq!(numbers.len(), 15, "{ty}");
+            assert!(numbers.iter().any(|n| *n != numbers[0]), "{ty}: {numbers:?}");
+        }
+        Ok(())
     }
 
     #[test]

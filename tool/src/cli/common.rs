@@ -7,6 +7,7 @@ use super::{Failure, Tool};
 use crate::app::{App, Edges, Takes};
 use crate::estimate::{self, Shape};
 use crate::files;
+use crate::inferred;
 use crate::job::{Difference, Job, JobError, Source};
 use halide::Tier;
 use halide::error::Problem;
@@ -107,7 +108,11 @@ pub(crate) fn job(
         (None, Some(_), Some(schedule)) => estimated_size(&app.default_pipeline(Edges::Inside)?, schedule),
         _ => None,
     };
-    let numbers = (app.takes == Takes::Nothing).then_some((app.size, 0));
+    let takes = match app.takes {
+        Takes::AsRead => inferred::with_takes(app, &app.default_pipeline(Edges::Repeat)?).takes,
+        takes => takes,
+    };
+    let numbers = (takes == Takes::Nothing).then_some((app.size, 0));
     if let (Some(_), Some(path)) = (numbers, input) {
         return Err(Failure(format!(
             "{}: `{}` takes no image; --random SEED says which numbers",
