@@ -12,6 +12,7 @@ mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "without_gpu.rs"]
 mod gpu;
+mod help;
 mod html;
 mod list;
 mod machine;
@@ -90,6 +91,7 @@ impl Tool {
             Command::New(args) => new::new(self, &args),
             Command::Machine(args) => machine::machine(&args),
             Command::Completions { shell } => completions::completions(self, shell),
+            Command::Help { command, word } => help::help(self, command.as_deref(), word.as_deref()),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,
