@@ -1,10 +1,11 @@
 //! Words of the command line: help, completions, colours, and speeds in the unit of an app.
 
-use crate::bad_input::check;
+use crate::bad_input::{check, check_usage};
 use crate::{Workplace, write_grey};
+use halide::schedule::rows;
 use serde_json::Value;
 
-const COMMANDS: [&str; 7] = ["list", "run", "compare", "auto", "tune", "machine", "completions"];
+const COMMANDS: [&str; 8] = ["list", "run", "compare", "auto", "tune", "machine", "completions", "help"];
 
 #[test]
 fn help_of_every_command_ends_with_examples() {
@@ -15,6 +16,40 @@ fn help_of_every_command_ends_with_examples() {
         assert!(examples.contains(&format!("halide {command}")), "{command}\n{examples}");
     }
     assert!(place.succeed("--help").stdout.contains("Examples:\n  halide list"));
+}
+
+#[test]
+fn help_of_a_command_is_that_behind_it() {
+    let place = Workplace::new();
+    for command in COMMANDS {
+        let behind = place.succeed(&format!("{command} --help")).stdout;
+        assert_eq!(place.succeed(&format!("help {command}")).stdout, behind, "{command}");
+    }
+    assert_eq!(place.succeed("help").stdout, place.succeed("--help").stdout);
+    check_usage("help walk", "unrecognized subcommand");
+}
+
+#[test]
+fn help_explains_the_words_of_schedules() {
+    let place = Workplace::new();
+    let page = include_str!("../../../docs/schedule.md");
+    assert_eq!(place.succeed("help schedule").stdout, page);
+    for row in rows() {
+        let section = place.succeed(&format!("help schedule {}", row.word)).stdout;
+        let (title, text) = section.split_once('\n').expect("lines");
+        assert!(title.starts_with("### ") && title.contains(&format!("`{}`", row.word)), "{}\n{section}", row.word);
+        assert!(!text.contains("\n##"), "only its section\n{section}");
+        let last = "\n\nThe examples are schedules of one algorithm: `halide help schedule algorithm`.\n";
+        assert!(page.contains(section.strip_suffix(last).expect("where the algorithm is")), "{section}");
+    }
+    let topic = place.succeed("help schedule Places").stdout;
+    assert!(topic.starts_with("## Places\n") && topic.contains("\n### `compute_at`\n"), "{topic}");
+    let algorithm = place.succeed("help schedule algorithm").stdout;
+    assert!(algorithm.contains("fn algorithm()") && !algorithm.contains("## Text"), "{algorithm}");
+    let text = "the language of schedules has no word `vectorise`; did you mean `vectorize`?";
+    check(&place, "help schedule vectorise", &[text]);
+    check(&place, "help schedule parralel", &["did you mean `parallel`?"]);
+    check(&place, "help schedule qqqqqqqq", &["`halide help schedule` shows all of them"]);
 }
 
 #[test]

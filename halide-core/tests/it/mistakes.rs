@@ -158,7 +158,7 @@ fn a_first_definition_that_reads_its_own_func_is_told_both_lines() {
     let (mut g, mut both, mut empty) = (Func::new("g"), Func::new("both"), Func::new("empty"));
     g[x] = g[x - 1] + 1;
     both[(x, y)] = both[(x - 1, y)] + both[(x, y - 1)];
-    empty[()] = empty[()] + 1;
+    empty[()] = empty[()] * 2 + 1;
     check!(
         s,
         [&g, &both, &empty],

@@ -46,6 +46,8 @@ mod outputs;
 mod printing;
 mod ragged;
 mod rules;
+mod schedule_algorithm;
+mod schedule_page;
 mod shapes;
 mod shapes_refused;
 #[cfg(feature = "cpu")]

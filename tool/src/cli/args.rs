@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
 #[derive(Debug, Parser)]
-#[command(name = "halide", version, max_term_width = 100, after_help = examples::ALL)]
+#[command(name = "halide", version, max_term_width = 100, disable_help_subcommand = true, after_help = examples::ALL)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -55,6 +55,14 @@ pub(crate) enum Command {
         /// The shell
         #[arg(value_enum)]
         shell: Shell,
+    },
+    /// Print this message, the help of a command, or the language of schedules: each word, with examples and errors
+    #[command(after_help = examples::HELP)]
+    Help {
+        /// The command, or `schedule` for the language of schedules
+        command: Option<String>,
+        /// With `schedule`, the word to explain, or a topic such as `tails`
+        word: Option<String>,
     },
 }
 

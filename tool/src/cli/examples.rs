@@ -9,7 +9,8 @@ Examples:
   halide list                                     the apps
   halide run local_laplacian                      an app on the photograph that comes with halide
   halide run blur photo.png blurred.png --check   on a file, with a check of the result
-  halide help run                                 every option of a command";
+  halide help run                                 every option of a command
+  halide help schedule vectorize                  a word of schedules, with examples and errors";
 
 /// Examples for the help of `list`.
 pub(crate) const LIST: &str = "\
@@ -76,6 +77,14 @@ Examples:
   halide completions zsh > ~/.zfunc/_halide
   halide completions fish > ~/.config/fish/completions/halide.fish";
 
+/// Examples for the help of `help`.
+pub(crate) const HELP: &str = "\
+Examples:
+  halide help run                  every option of a command
+  halide help schedule             the language of schedules
+  halide help schedule vectorize   a word of it
+  halide help schedule tails       a topic";
+
 /// The examples of `text` that make sense in a tool called `name` with these apps: those of other apps are left out.
 pub(crate) fn of_tool(text: &str, name: &str, apps: &[App]) -> Option<String> {
     let has_app = |line: &str| {
@@ -114,6 +123,7 @@ mod tests {
             super::NEW,
             super::MACHINE,
             super::COMPLETIONS,
+            super::HELP,
         ];
         for example in all.iter().flat_map(|text| text.lines().skip(1)) {
             // Behind two spaces is what it does, behind `>` the file that a shell writes.

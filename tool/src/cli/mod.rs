@@ -12,6 +12,7 @@ mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "without_gpu.rs"]
 mod gpu;
+mod help;
 mod html;
 mod list;
 mod machine;
@@ -74,9 +75,7 @@ impl Tool {
     /// Does what the arguments of the process say; its main function. Failures are told on stderr.
     pub fn main(&self) -> ExitCode {
         bound_threads();
-        let command = self.with_examples(Cli::command().name(self.name).bin_name(self.name));
-        let command = command.mut_subcommands(|subcommand| self.with_examples(subcommand));
-        let matches = command.get_matches_from(self.with_app(std::env::args_os().collect()));
+        let matches = self.command().get_matches_from(self.with_app(std::env::args_os().collect()));
         let command = match Cli::from_arg_matches(&matches) {
             Ok(cli) => cli.command,
             Err(error) => error.exit(),
@@ -91,6 +90,7 @@ impl Tool {
             Command::New(args) => new::new(self, &args),
             Command::Machine(args) => machine::machine(&args),
             Command::Completions { shell } => completions::completions(self, shell),
+            Command::Help { command, word } => help::help(self, command.as_deref(), word.as_deref()),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,
@@ -99,6 +99,12 @@ impl Tool {
                 ExitCode::FAILURE
             }
         }
+    }
+
+    /// The command line as clap reads it.
+    pub(crate) fn command(&self) -> clap::Command {
+        let command = self.with_examples(Cli::command().name(self.name).bin_name(self.name));
+        command.mut_subcommands(|subcommand| self.with_examples(subcommand))
     }
 
     /// The command with examples of this tool's apps alone.

@@ -8,7 +8,8 @@ fn listing() -> String {
     let mut text = "# Directives\n\n\
         The words of schedules, from `halide-sched/src/schedule/table.rs` (`UPDATE_EXPECT=1 cargo test -p halide-sched\n\
         listing` writes this file). Arguments in brackets may be left out; those in brackets within brackets only stand\n\
-        after the ones before them. A directive speaks of the graph of Funcs, of a Func as a whole, or of a stage.\n\n\
+        after the ones before them. A directive speaks of the graph of Funcs, of a Func as a whole, or of a stage.\n\
+        [schedule.md](schedule.md) has an example of each, its errors, and the rest of the language.\n\n\
         | directive | speaks of | in Halide | meaning |\n|---|---|---|---|\n"
         .to_string();
     for row in rows() {
