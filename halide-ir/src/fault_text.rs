@@ -5,6 +5,7 @@ use super::buffer_info::{BufferInfo, BufferRole};
 use super::fault::Fault;
 use super::program::Program;
 use halide_core::shape::describe_rule;
+use std::fmt;
 
 impl Fault {
     /// Returns the number of arguments that an `Assert` gives it; `None` if any number is right.
@@ -42,22 +43,7 @@ impl Fault {
     pub fn message(&self, program: &Program, args: &[i64]) -> String {
         let name = |buf| program.buffers.get(buf).map_or("?", |b: &BufferInfo| b.name.as_str());
         match self {
-            Fault::InputTooSmall { buf, dim } if is_of_any_number(args) => {
-                let [_, have] = intervals(args);
-                format!(
-                    "input `{}` is read at data in dimension {dim}, which may be any number, but it has {have}; bound the \
-                     index in the algorithm: `clamp(index, lo, hi)`, or read through a boundary condition",
-                    name(*buf)
-                )
-            }
-            Fault::InputTooSmall { buf, dim } => {
-                let [need, have] = intervals(args);
-                format!(
-                    "input `{}` is too small in dimension {dim}: {need} is read, but it has {have}; give a larger image, \
-                     a smaller output, or a boundary condition",
-                    name(*buf)
-                )
-            }
+            Fault::InputTooSmall { buf, dim } => input_too_small(name(*buf), *dim, args),
             Fault::OutputRegion { buf, dim, reason } => {
                 let [need, have] = intervals(args);
                 format!(
@@ -135,10 +121,20 @@ impl Fault {
     }
 }
 
-/// Returns true if an interval is longer than any that coordinates of images make: that of a type of data.
-fn is_of_any_number(args: &[i64]) -> bool {
-    let [min, max, ..] = numbers::<4>(args);
-    max.saturating_sub(min) >= i64::from(i32::MAX)
+/// The sentence about an input that lacks elements. An interval that is longer than any that coordinates of images make
+/// is that of a type of data.
+fn input_too_small(name: &str, dim: impl fmt::Display, args: &[i64]) -> String {
+    let ([min, max, ..], [need, have]) = (numbers::<4>(args), intervals(args));
+    if max.saturating_sub(min) >= i64::from(i32::MAX) {
+        return format!(
+            "input `{name}` is read at data in dimension {dim}, which may be any number, but it has {have}; bound the \
+             index in the algorithm: `clamp(index, lo, hi)`, or read through a boundary condition"
+        );
+    }
+    format!(
+        "input `{name}` is too small in dimension {dim}: {need} is read, but it has {have}; give a larger image, a \
+         smaller output, or a boundary condition"
+    )
 }
 
 /// The first arguments; 0 where one is missing, so that a malformed program still gives a message.
@@ -195,6 +191,7 @@ mod tests {
         expect![[r#"
             input `input` is too small in dimension 1: 0 to 9 is read, but it has 0 to 7; give a larger image, a smaller output, or a boundary condition
             input `input` is too small in dimension 1: 0 to 9 is read, but it has nothing; give a larger image, a smaller output, or a boundary condition
+            input `input` is read at data in dimension 1, which may be any number, but it has 0 to 3; bound the index in the algorithm: `clamp(index, lo, hi)`, or read through a boundary condition
             output `input` does not suit the schedule in dimension 1: 0 to 7 is needed, but it has 0 to 6, and R; choose another output size or another schedule
             buffer `input` has stride 3 in dimension 1, but stride 1 is needed; copy it to a dense buffer, or allow this stride in the schedule
             input `input` needs an extent that is a multiple of 16 in dimension 1, by the rule at a.rs:1:2, but it has extent 40; give another buffer or drop the rule

@@ -223,12 +223,12 @@ impl App {
     }
 }
 
-/// The schedules of an app from files: `schedules!["schedules/blur": tiles, strips]` are `schedules/blur/tiles.sched` and
-/// `schedules/blur/strips.sched` in the folder of the crate, the best one first.
+/// The schedules of an app from files, the best one first: `schedules!["schedules/blur": tiles, strips]` are
+/// `schedules/blur/tiles.sched` and `schedules/blur/strips.sched` in the folder of the crate.
 #[macro_export]
 macro_rules! schedules {
     ($folder:literal: $($name:ident),+ $(,)?) => {
-        &[$($crate::NamedSchedule {
+        &[$($crate::app::NamedSchedule {
             name: stringify!($name),
             file: concat!($folder, "/", stringify!($name), ".sched"),
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $folder, "/", stringify!($name), ".sched")),

@@ -47,7 +47,8 @@ impl Layout {
             layout.extents.iter_mut().skip(2).for_each(|extent| *extent = channels);
         }
         let channels = channels.map_or(CHANNELS, |channels| i64::try_from(channels).unwrap_or(i64::MAX));
-        inferred::complete(&mut layout, pipeline, params, [width, height, channels])?;
+        let Layout { inputs, extents } = &mut layout;
+        inferred::complete((inputs, extents), pipeline, params, [width, height, channels])?;
         Ok(layout)
     }
 }

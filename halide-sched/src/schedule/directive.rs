@@ -22,8 +22,8 @@ pub struct Directive {
     pub at: Option<Location>,
 }
 
-/// The stage a directive speaks of: `f`, `f.update(1)`, or a specialisation of it, `f.specialize(COND)`; or every update
-/// of a Func, `f.updates()`.
+/// The stage a directive speaks of: `f`, `f.update(1)`, or a specialisation of it, `f.specialize(COND)`; or every
+/// update of a Func, `f.updates()`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Subject {
     /// Name of the Func. `g.in(f)` names the wrapper that `in_` made of `g` for `f`; `g.in()` the global one.

@@ -3,6 +3,7 @@
 mod arguments;
 mod build;
 mod condition;
+mod definitions;
 mod directive;
 mod display;
 mod error;

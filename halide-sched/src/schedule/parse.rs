@@ -15,11 +15,11 @@
 //! `g.in(f):` makes that wrapper unless it is made. (`f.rfactor(u)` is only the name of what the directive makes.)
 
 use super::condition;
+use super::definitions::Numbers;
 use super::directive::{Directive, Subject, Verb};
 use super::error::{ParseError, ParseErrors};
 use super::func_name::{Func, Maker};
 use super::list::Schedule;
-use super::number::Numbers;
 use super::row::{Row, read, row, rows};
 use super::text::Text;
 use super::values::{Amount, Condition};

@@ -1,7 +1,7 @@
 //! The letters of a schedule's text: names, numbers, punctuation, places.
 
+use super::definitions::Numbers;
 use super::error::ParseError;
-use super::number::Numbers;
 use halide_core::error::Location;
 use std::cell::Cell;
 use std::fmt;

@@ -1,6 +1,5 @@
 //! Outcomes of checks.
 
-use super::case::Case;
 use crate::error::Error;
 use halide_core::value::Scalar;
 use std::fmt;
@@ -68,8 +67,8 @@ impl Disagreement {
         Disagreement { schedule: String::new(), case: String::new(), engine: String::new(), cause }
     }
 
-    pub(super) fn of_case(case: &Case, cause: Cause) -> Disagreement {
-        Disagreement { case: case.text(), ..Disagreement::of(cause) }
+    pub(super) fn at(case: String, cause: Cause) -> Disagreement {
+        Disagreement { case, ..Disagreement::of(cause) }
     }
 }
 
@@ -103,11 +102,6 @@ impl fmt::Display for Disagreements {
     }
 }
 
-impl fmt::Debug for Disagreements {
-    /// As `Display`: a test that ends with `?` prints it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_is_display!(Disagreements);
 
 impl std::error::Error for Disagreements {}

@@ -1,5 +1,6 @@
 //! Values of inputs and parameters that nobody gave: functions of coordinates, so that inputs of any size agree.
 
+use super::outcome::Cause;
 use crate::error::Error;
 use crate::input_requirements::InputNeed;
 use halide_core::buffer::{AnyBuffer, BufferError, Region};
@@ -93,8 +94,8 @@ fn hash(at: &[i32], seed: u64) -> u64 {
 }
 
 /// Converts an error of an input.
-impl From<BufferError> for super::Cause {
-    fn from(error: BufferError) -> super::Cause {
-        super::Cause::Error(Error::from(error))
+impl From<BufferError> for Cause {
+    fn from(error: BufferError) -> Cause {
+        Cause::Error(Error::from(error))
     }
 }

@@ -1,7 +1,8 @@
 //! The command line as a value.
 
 use super::examples;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use halide::Tier;
 use halide::features::CpuFeatures;
@@ -416,4 +417,9 @@ fn time(text: &str) -> Result<Duration, String> {
 fn tier(name: &str) -> Result<Tier, String> {
     let names = || Tier::ALL.map(Tier::name).join(", ");
     Tier::named(name).ok_or_else(|| format!("there are {}", names()))
+}
+
+/// Ends the process as clap does for a wrong command line, with exit status 2.
+pub(crate) fn usage_error(text: &str) -> ! {
+    Cli::command().error(ErrorKind::ArgumentConflict, text).exit()
 }

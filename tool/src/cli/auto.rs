@@ -3,9 +3,10 @@
 
 use super::args::{Allow, AutoArgs};
 use super::common;
+use super::failure::Failure;
 use super::output;
-use super::terminal::{busy, note};
-use super::{Failure, Tool, say};
+use super::terminal::{busy, note, say};
+use super::tool::Tool;
 use crate::app::App;
 use crate::files;
 use crate::job::Job;
@@ -25,7 +26,7 @@ const STEPS: usize = 5;
 pub(crate) fn auto(tool: &Tool, args: &AutoArgs) -> Result<(), Failure> {
     let app = common::find_app(tool, &args.app)?;
     if args.file.is_some() && args.common.is_synthetic() {
-        super::usage_error("with --random or --size there is no image to read");
+        super::args::usage_error("with --random or --size there is no image to read");
     }
     let named = args.price.as_deref().or(args.advise.as_deref()).or(args.keep.as_deref());
     let named = common::named_schedule(app, named, &args.numbers.set)?;

@@ -2,8 +2,9 @@
 
 use super::args::CheckArgs;
 use super::common;
-use super::terminal::progress;
-use super::{Failure, Tool, say};
+use super::failure::Failure;
+use super::terminal::{progress, say};
+use super::tool::Tool;
 use crate::app::App;
 use crate::job::{Job, Source};
 use halide::check::{Agreed, Check, SIZES};

@@ -1,9 +1,10 @@
 //! Code that the commands share: finding apps and schedules, inputs, timing, progress.
 
 use super::args::{Backend, CommonArgs};
+use super::failure::Failure;
 use super::gpu::{self, Gpu};
 use super::terminal::busy;
-use super::{Failure, Tool};
+use super::tool::Tool;
 use crate::app::{App, Edges, Takes};
 use crate::estimate::{self, Shape};
 use crate::files;

@@ -2,8 +2,9 @@
 
 use super::args::{Backend, CompareArgs};
 use super::common::{self, Bench, Runner, gflop_per_s, mpix_per_s, speed};
-use super::terminal::{note, progress, say_heading};
-use super::{Failure, Tool, say};
+use super::failure::Failure;
+use super::terminal::{note, progress, say, say_heading};
+use super::tool::Tool;
 use crate::job::Difference;
 use halide::prelude::*;
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ struct Row {
 pub(crate) fn compare(tool: &Tool, args: &CompareArgs) -> Result<(), Failure> {
     let app = common::find_app(tool, &args.app)?;
     if args.file.is_some() && args.common.is_synthetic() {
-        super::usage_error("with --random or --size there is no image to read");
+        super::args::usage_error("with --random or --size there is no image to read");
     }
     let job = common::job(tool, app, &args.common, args.file.as_deref(), None)?;
     let threads = args.common.threads.map(usize::from);

@@ -1,7 +1,8 @@
 //! `completions`: what a shell needs to complete the command line.
 
 use super::args::Cli;
-use super::{Failure, Tool};
+use super::failure::Failure;
+use super::tool::Tool;
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 use std::io::{self, Write};

@@ -1,7 +1,9 @@
 //! Examples that the help of each command ends with.
 
-use super::OF_AN_APP;
 use crate::app::App;
+
+/// The subcommands that begin with the name of an app.
+pub(crate) const OF_AN_APP: [&str; 5] = ["run", "compare", "check", "auto", "tune"];
 
 /// Examples for the help of all commands.
 pub(crate) const ALL: &str = "\

@@ -1,6 +1,6 @@
 //! GPUs on the command line: devices, compilation, kernels as text and times of kernels.
 
-use super::Failure;
+use super::failure::Failure;
 use crate::job::Job;
 use halide::check::Check;
 use halide::gpu::{Choice, list_devices};

@@ -1,6 +1,8 @@
 //! `help`: the commands, and the language of schedules.
 
-use super::{Failure, Tool, say};
+use super::failure::Failure;
+use super::terminal::say;
+use super::tool::Tool;
 use halide::schedule::closest;
 
 /// The page about the language of schedules.

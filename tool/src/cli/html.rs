@@ -1,8 +1,8 @@
 //! `--html`: what was compiled and what it took, as one page that needs nothing else. Every name of a Func leads to its
 //! row, and from there to each section that speaks of it.
 
-use super::Failure;
 use super::args::Backend;
+use super::failure::Failure;
 use super::gpu;
 use halide::prelude::*;
 use std::collections::BTreeSet;

@@ -1,9 +1,10 @@
 //! `halide list`: what there is to run, and on what.
 
 use super::common::cpu;
+use super::failure::Failure;
 use super::gpu;
-use super::terminal::say_heading;
-use super::{Failure, Tool, say};
+use super::terminal::{say, say_heading};
+use super::tool::Tool;
 use crate::app::{App, Edges, NamedSchedule, Takes};
 use crate::params::describe;
 use halide::prelude::*;

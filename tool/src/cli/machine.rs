@@ -1,9 +1,9 @@
 //! `halide machine`: the sizes and speeds of this machine, as it declares them or as they are measured.
 
 use super::args::MachineArgs;
+use super::failure::Failure;
 use super::output;
-use super::terminal::progress;
-use super::{Failure, say};
+use super::terminal::{progress, say};
 use crate::files;
 use crate::measure::{self, Bandwidth, Measured};
 use halide::limits::available_memory;

@@ -1,7 +1,9 @@
 //! `halide new`: a crate to begin with, which has a command line of its own.
 
 use super::args::NewArgs;
-use super::{Failure, Tool, say};
+use super::failure::Failure;
+use super::terminal::say;
+use super::tool::Tool;
 use crate::files;
 use std::fs;
 use std::path::Path;

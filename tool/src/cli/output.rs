@@ -1,6 +1,6 @@
 //! Files that commands write: schedules, with comments that say for what, and machines.
 
-use super::Failure;
+use super::failure::Failure;
 use crate::files;
 use crate::place::Place;
 use halide::tune::TuneKey;

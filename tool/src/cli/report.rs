@@ -1,7 +1,7 @@
 //! `--print`, `--explain`, `--explain-bounds` and `--explain-nest`: what was compiled, as text.
 
-use super::Failure;
 use super::args::{Print, RunArgs};
+use super::failure::Failure;
 use super::gpu;
 use crate::job::Job;
 use halide::prelude::*;

@@ -3,12 +3,13 @@
 use super::args::{Allow, Backend, RunArgs};
 use super::auto;
 use super::common::{self, Bench, Runner, Timing, gflop_per_s, mpix_per_s, speed};
+use super::failure::Failure;
 use super::gpu;
 use super::html;
 use super::output;
 use super::report;
-use super::terminal::{busy, note, progress};
-use super::{Failure, Tool, say};
+use super::terminal::{busy, note, progress, say};
+use super::tool::Tool;
 use crate::app::{App, Shows};
 use crate::files::{self, Output};
 use crate::job::{Difference, Job};
@@ -298,7 +299,7 @@ fn named_files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<Pat
         [input] => (Some(input.clone()), None),
         [_, _, ..] if args.common.is_synthetic() => {
             let text = "with --random or --size there is no image to read; name the one to write, or none";
-            super::usage_error(text)
+            super::args::usage_error(text)
         }
         [input, output, ..] => (Some(input.clone()), Some(output.clone())),
     };

@@ -1,7 +1,7 @@
 //! Words on stdout and stderr: notes, errors and headings, in colours on a terminal, and lines that move meanwhile.
 //! The environment variable NO_COLOR turns colours off.
 
-use super::Failure;
+use super::failure::Failure;
 use anstream::{eprintln, stdout};
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};

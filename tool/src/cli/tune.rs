@@ -2,9 +2,10 @@
 
 use super::args::TuneArgs;
 use super::common;
+use super::failure::Failure;
 use super::output;
-use super::terminal::{note, spinner};
-use super::{Failure, Tool, say};
+use super::terminal::{note, say, spinner};
+use super::tool::Tool;
 use crate::app::App;
 use crate::files;
 use crate::place::Place;
@@ -23,7 +24,7 @@ const AUTO: &str = "auto";
 pub(crate) fn tune(tool: &Tool, args: &TuneArgs) -> Result<(), Failure> {
     let app = common::find_app(tool, &args.app)?;
     if args.file.is_some() && args.common.is_synthetic() {
-        super::usage_error("with --random or --size there is no image to read");
+        super::args::usage_error("with --random or --size there is no image to read");
     }
     let from = Some(args.from.as_str()).filter(|from| *from != AUTO);
     let from = common::named_schedule(app, from, &args.numbers.set)?;

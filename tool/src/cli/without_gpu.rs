@@ -1,6 +1,6 @@
 //! The command line without the feature `gpu`: whatever needs a GPU says how to get it.
 
-use super::Failure;
+use super::failure::Failure;
 use crate::job::Job;
 use halide::check::Check;
 use halide::machine::GpuSpeed;
