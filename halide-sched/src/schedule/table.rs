@@ -265,7 +265,8 @@ macro_rules! with_directives {
                 "align_extent" as "align_extent" { align_extent; }
             }
             Graph In { consumers: Funcs } {
-                /// Puts a wrapper between the Func and its `consumers` and goes on with the wrapper.
+                /// Puts a wrapper, `g.in(f)` in text, between the Func and its `consumers`. In the builder, what
+                /// follows speaks of the wrapper.
                 "in" as "in" {
                     in_;
                     /// Puts one wrapper between the Func and all its consumers and goes on with the wrapper: `in()`
@@ -274,23 +275,25 @@ macro_rules! with_directives {
                 }
             }
             Graph CloneIn { consumers: Funcs } {
-                /// Makes a copy of the Func for `consumers` and goes on with the copy.
+                /// Makes a copy of the Func, `g.clone_in(f)` in text, for `consumers`. In the builder, what follows
+                /// speaks of the copy.
                 "clone_in" as "clone_in" { clone_in; }
             }
             Graph Rfactor { rvars: LoopOrLoops, vars: NewLoopOrLoops } {
-                /// Does the reduction of this update in parts and goes on with the new Func that holds them, whose
-                /// pure definition is the identity of the reduction and whose update 0 reduces over the variables
-                /// that are left: the variables `rvars` (of the update's loops, split, fused or renamed before)
-                /// become new dimensions `vars` of it. What is left of this update puts the parts together, over
-                /// loops of the names `rvars`. In text: `rfactor(r, u)`, or `rfactor([r, s], [u, v])`; the new Func
-                /// is `f.rfactor(u)`.
+                /// Does the reduction of this update in parts. A new Func holds them, `f.rfactor(u)` in text: its pure
+                /// definition is the identity of the reduction, and its update 0 reduces over the variables that are
+                /// left. The variables `rvars` (of the update's loops, split, fused or renamed before) become new
+                /// dimensions `vars` of it. What is left of this update puts the parts together, over loops of the
+                /// names `rvars`. In text: `rfactor(r, u)`, or `rfactor([r, s], [u, v])`. In the builder, what follows
+                /// speaks of the new Func.
                 "rfactor" as "rfactor" { rfactor; }
             }
             Stage Specialize(condition: Condition) {
-                /// Opens a variant for the case that `condition` holds, a copy of the stage as scheduled so far, and
-                /// goes on with it. If the same condition was opened before, goes on with that one. Equalities of an
-                /// output's own dimensions, such as `out.extent(0) == 4 && out.min(0) == 0`, make these constants in
-                /// it.
+                /// Opens a variant for the case that `condition` holds, a copy of the stage as scheduled so far:
+                /// `f.specialize(condition)` in text, where a subject of that name opens it, too. In the builder, what
+                /// follows speaks of the variant, or of the one that was opened before for the same condition.
+                /// Equalities of an output's own dimensions, such as `out.extent(0) == 4 && out.min(0) == 0`, make
+                /// these constants in it.
                 "specialize" as "specialize" { specialize; }
             }
             Stage SpecializeFail(message: Message) {

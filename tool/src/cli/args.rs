@@ -28,7 +28,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Run an app on an image: without one, on the photograph that comes with halide
+    /// Run an app on an image: without one, on the photograph that comes with the tool, if one does
     #[command(after_help = examples::RUN)]
     Run(RunArgs),
     /// Time and check every schedule of an app
@@ -147,7 +147,7 @@ pub(crate) struct RunArgs {
 pub(crate) struct CompareArgs {
     /// The app, by name; `halide list` names them all
     pub(crate) app: String,
-    /// The image to read; the photograph that comes with halide by default
+    /// The image to read; the photograph that comes with the tool by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
     /// The GPU that schedules for one run on, as for `run`; without any they are skipped
@@ -195,7 +195,7 @@ pub(crate) struct NumberArgs {
 pub(crate) struct AutoArgs {
     /// The app, by name; `halide list` names them all
     pub(crate) app: String,
-    /// The image whose size counts; the photograph that comes with halide by default
+    /// The image whose size counts; the photograph that comes with the tool by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
     /// Predict the time of a schedule instead of choosing one: of the app by name, or a file with one
@@ -236,7 +236,7 @@ pub(crate) struct AutoArgs {
 pub(crate) struct TuneArgs {
     /// The app, by name; `halide list` names them all
     pub(crate) app: String,
-    /// The image to read; the photograph that comes with halide by default
+    /// The image to read; the photograph that comes with the tool by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
     /// The time that all of it may take, such as 500ms, 60s or 5m; with 0s the schedule is picked without a run

@@ -28,9 +28,10 @@ pub(crate) fn list(tool: &Tool, as_json: bool) -> Result<(), Failure> {
         for setting in app.settings {
             say(format!("    setting    {}: {} (the first by default)", setting.name, setting.values.join(", ")))?;
         }
-        say(match app.takes {
-            Takes::Nothing => "    input      --random values",
-            _ => "    input      an image, --random values, or the photograph that comes with halide",
+        say(match (app.takes, tool.sample) {
+            (Takes::Nothing, _) => "    input      --random values",
+            (_, None) => "    input      an image, or --random values",
+            (_, Some(_)) => "    input      an image, --random values, or the photograph that comes with it",
         })?;
     }
     say(format!("processor: {}", cpu()))?;
