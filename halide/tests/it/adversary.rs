@@ -110,8 +110,8 @@ fn coordinates_without_limits() {
     }
     expect![[r#"
         `f` reads `table` at coordinate -7 of dimension 0, but it has 6 coordinates from 0; make the image larger, the output smaller, or put a boundary condition around the image
-        input `table` is too small in dimension 0: -2147483648 to 2147483647 is read, but it has 0 to 5; give a larger image, a smaller output, or a boundary condition
-        input `table` is too small in dimension 0: -2147483648 to 2147483647 is read, but it has 0 to 5; give a larger image, a smaller output, or a boundary condition"#]].assert_eq(&texts.join("\n"));
+        input `table` is read at data in dimension 0, which may be any number, but it has 0 to 5; bound the index in the algorithm: `clamp(index, lo, hi)`, or read through a boundary condition
+        input `table` is read at data in dimension 0, which may be any number, but it has 0 to 5; bound the index in the algorithm: `clamp(index, lo, hi)`, or read through a boundary condition"#]].assert_eq(&texts.join("\n"));
 }
 
 /// Errors that no test can bring about here: a mistake of halide's own, and a page that waits.
