@@ -18,7 +18,7 @@ use std::rc::Rc;
 /// The first definition is pure and has distinct variables on the left; further ones are updates, run in order. A Func
 /// that another Func has read takes no further definitions.
 ///
-/// What is assigned is an [`Expr`]; [`Func::define`] takes literals, variables and parameters as they are:
+/// An assignment takes an [`Expr`]; [`Func::define`] takes literals, variables and parameters as they are:
 /// ```
 /// use halide_core::{Func, IntoExpr, RDom, vars};
 /// let (bin, channel) = vars!(bin, channel);

@@ -99,6 +99,10 @@ impl Job {
         let mut settings = Settings::new(app, edges);
         let rest = settings.take(app, given).map_err(JobError::Given)?;
         let pipeline = (app.pipeline)(&settings).map_err(Error::from)?;
+        if pipeline.outputs.len() != 1 || pipeline.funcs[pipeline.outputs[0]].types.len() != 1 {
+            let text = "has several outputs, of which the command line shows one; make it a pipeline of one value";
+            return Err(JobError::Given(format!("`{}` {text}", app.name)));
+        }
         let app = &inferred::with_takes(app, &pipeline);
         let params = params::resolve(&pipeline, &rest).map_err(JobError::Given)?;
         let (width, height) = match &source {

@@ -117,10 +117,9 @@ fn followed(path: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
     Err((path.to_path_buf(), io::Error::other("too many links lead to it")))
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    #![cfg(unix)]
-
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 

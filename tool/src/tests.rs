@@ -54,6 +54,14 @@ const RAMP: App = App::new("ramp", "", |_| {
     Pipeline::new([&ramp])
 });
 
+/// Two values at each point.
+const BOTH: App = App::new("both", "", |_| {
+    let x = Var::new("x");
+    let mut both = Func::new("both");
+    both[x] = tuple([x + 1, x * 2]);
+    Pipeline::new([&both])
+});
+
 fn run(app: &'static App, source: Source) -> Result<(Job, Vec<AnyBuffer>), Box<dyn std::error::Error>> {
     let job = Job::new(app, source, &[])?;
     let compiled = job.pipeline.compile(&Schedule::new(), &Target::host())?;
@@ -108,6 +116,14 @@ fn apps_without_inputs_run_on_sizes_alone() -> Tested {
     let (job, outputs) = run(&RAMP, Source::Random { seed: 0, width: 7, height: 1 })?;
     assert_eq!(job.app.takes, Takes::Nothing);
     assert_eq!(integer(&outputs[0], [6, 0]), Some(6));
+    Ok(())
+}
+
+#[test]
+fn pipelines_of_several_outputs_are_refused() -> Tested {
+    let made = Job::new(&BOTH, Source::Random { seed: 0, width: 7, height: 1 }, &[]);
+    let error = made.err().ok_or("it has two outputs")?.to_string();
+    assert!(error.starts_with("`both` has several outputs"), "{error}");
     Ok(())
 }
 

@@ -53,7 +53,7 @@ impl Workplace {
         self.run_with(args, &[])
     }
 
-    /// As `run`, with these variables in the environment.
+    /// Runs `halide` as `run` does, with these variables in the environment.
     pub(crate) fn run_with(&self, args: &str, variables: &[(&str, &str)]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_halide"));
         command.envs(variables.iter().copied());

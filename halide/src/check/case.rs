@@ -9,6 +9,7 @@ use crate::compiler::Compiler;
 use crate::difference;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::fault::FaultKind;
 use crate::input_requirements::InputNeed;
 use crate::pipeline::Pipeline;
 use halide_core::buffer::{AnyBuffer, Coordinate, Region};
@@ -158,8 +159,10 @@ impl Prepared {
     pub(super) fn differs(&self, schedule: &Schedule, runners: &[Runner], agreed: &mut Agreed) -> Option<Disagreement> {
         for runner in runners {
             for &room in self.rooms(&runner.compiled) {
+                let inputs = self.inputs(&runner.compiled, room);
                 for &threads in &runner.threads {
-                    if let Err(cause) = self.run(schedule, runner, room, threads, agreed) {
+                    agreed.runs += 1;
+                    if let Err(cause) = self.run(schedule, runner, inputs.as_ref(), threads, agreed) {
                         let engine = runner.text(threads);
                         return Some(Disagreement { case: self.text.clone(), engine, ..Disagreement::of(cause) });
                     }
@@ -173,19 +176,18 @@ impl Prepared {
         &self,
         schedule: &Schedule,
         runner: &Runner,
-        room: Room,
+        inputs: Result<&Inputs, &Error>,
         threads: usize,
         agreed: &mut Agreed,
     ) -> Result<(), Cause> {
-        let inputs = self.inputs(&runner.compiled, room);
-        let found =
-            inputs.and_then(|inputs| self.call(&runner.compiled, &inputs).threads(threads).realize_all(&self.regions));
-        agreed.runs += 1;
+        let inputs = inputs.map_err(|error| Cause::Error(error.clone()))?;
+        let found = self.call(&runner.compiled, inputs).threads(threads).realize_all(&self.regions);
         let (right, found) = match (&self.right, found) {
             (Ok(right), Ok(found)) => (right, found),
             (Ok(_), Err(error)) => return Err(Cause::Error(error)),
             (Err(expected), Ok(_)) => return Err(Cause::NoError(expected.clone())),
-            (Err(_), Err(_)) => return Ok(()),
+            (Err(_), Err(Error::Fault(fault))) if fault.kind() == FaultKind::Requirement => return Ok(()),
+            (Err(_), Err(error)) => return Err(Cause::OtherError(error)),
         };
         let outputs = runner.compiled.outputs().into_iter().flat_map(|func| func.types.iter().map(|_| &func.name));
         for ((right, found), output) in right.iter().zip(&found).zip(outputs) {
@@ -201,9 +203,9 @@ impl Prepared {
 /// The size of inputs.
 #[derive(Clone, Copy)]
 enum Room {
-    /// Just as large as the run must have them.
+    /// The size that the run must have.
     Least,
-    /// As large as the main variant of the code wants them.
+    /// The size that the main variant of the code wants.
     Most,
 }
 

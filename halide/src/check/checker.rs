@@ -2,7 +2,7 @@
 
 use super::case::{Case, Prepared};
 use super::engines::Subject;
-use super::outcome::{Agreed, Disagreement, Disagreements};
+use super::outcome::{Agreed, Cause, Disagreement, Disagreements};
 use crate::pipeline::Pipeline;
 #[cfg(feature = "gpu")]
 use halide_gpu::runtime::Gpu;
@@ -19,7 +19,7 @@ pub const SIZES: [(i64, i64); 6] = [(1, 1), (2, 3), (7, 5), (17, 13), (33, 31), 
 /// [`Check`] has settings.
 ///
 /// # Errors
-/// All differences, errors of one engine alone, and cases that do not suit the pipeline.
+/// All differences, errors of one engine alone, and cases that do not suit the pipeline; no schedule, and no case.
 pub fn agree<'s>(
     pipeline: &Pipeline,
     schedules: impl IntoIterator<Item = &'s Schedule>,
@@ -100,6 +100,9 @@ impl Check {
     /// As of [`agree`].
     pub fn run(&self) -> Result<Agreed, Disagreements> {
         let mut agreed = Agreed { schedules: self.schedules.len(), cases: self.cases.len(), ..Agreed::default() };
+        if self.schedules.is_empty() || self.cases.is_empty() {
+            return Err(Disagreements(vec![Disagreement::of(Cause::Nothing)]));
+        }
         let mut found = Vec::new();
         let mut prepared = Vec::new();
         for case in &self.cases {

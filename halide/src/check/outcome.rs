@@ -56,10 +56,14 @@ pub enum Cause {
     Error(Error),
     /// The run ends without the interpreter's error.
     NoError(Error),
+    /// The run ends with another error than the interpreter's, which is a requirement of the algorithm.
+    OtherError(Error),
     /// The schedule does not suit the pipeline.
     Refused(Error),
     /// The case does not suit the pipeline.
     Case(Error),
+    /// There is no schedule, or no case: nothing was compared.
+    Nothing,
 }
 
 impl Disagreement {
@@ -77,14 +81,18 @@ impl fmt::Display for Disagreement {
         let parts = [("", &self.schedule), ("at ", &self.case), ("on ", &self.engine)];
         let known: Vec<String> =
             parts.iter().filter(|(_, text)| !text.is_empty()).map(|(word, text)| format!("{word}{text}")).collect();
-        write!(f, "{}: ", known.join(" "))?;
+        if !known.is_empty() {
+            write!(f, "{}: ", known.join(" "))?;
+        }
         match &self.cause {
             Cause::Value { output, at, expected, found } => {
                 write!(f, "`{output}` at {at:?} is {found} and should be {expected}")
             }
             Cause::Error(error) => write!(f, "the run ends with an error, and not in the interpreter: {error}"),
             Cause::NoError(error) => write!(f, "the run succeeds, and the interpreter ends with an error: {error}"),
+            Cause::OtherError(error) => write!(f, "the run ends with another error than the interpreter: {error}"),
             Cause::Refused(error) | Cause::Case(error) => write!(f, "{error}"),
+            Cause::Nothing => f.write_str("nothing was compared; give at least one schedule and one case"),
         }
     }
 }

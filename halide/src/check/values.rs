@@ -71,15 +71,20 @@ pub(super) fn drawn(param: &ParamDef, seed: u64) -> Scalar {
     if let Some(default) = param.default {
         return default;
     }
-    let number = f64::from((hash(&[], seed) >> 48) as u16) / 65_536.0;
+    // The upper 16 of 63 bits.
+    let number = f64::from((hash(&[], seed) >> 47) as u16) / 65_536.0;
     if param.ty.is_float() {
         let (low, high) = (param.min.map_or(0.0, Scalar::as_f64), param.max.map_or(1.0, Scalar::as_f64));
         return Scalar::float(param.ty, low + (high - low).max(0.0) * number);
     }
-    let least = param.min.map_or(1.min(Scalar::highest(param.ty).as_i128()), Scalar::as_i128);
-    let most = param.max.map_or(least.saturating_add(MOST_PARAM), Scalar::as_i128);
-    let most = most.min(Scalar::highest(param.ty).as_i128()).min(least.saturating_add(MOST));
-    Scalar::int(param.ty, least + ((most - least).max(0) as f64 * number).round() as i128)
+    // A size is at least 1, where the range allows that; a switch is either.
+    let highest = Scalar::highest(param.ty).as_i128();
+    let most = param.max.map_or(highest, Scalar::as_i128);
+    let usual = if param.ty == ScalarType::Bool { 0 } else { 1 };
+    let least = param.min.map_or(usual.min(most), Scalar::as_i128);
+    let most = if param.max.is_some() { most } else { most.min(least.saturating_add(MOST_PARAM)) };
+    let most = most.min(least.saturating_add(MOST)).max(least);
+    Scalar::int(param.ty, least + ((most - least) as f64 * number).round() as i128)
 }
 
 /// Mixes coordinates and a seed to 63 bits (the finalizer of SplitMix64; Steele, Lea and Flood, 2014).
@@ -97,5 +102,40 @@ fn hash(at: &[i32], seed: u64) -> u64 {
 impl From<BufferError> for Cause {
     fn from(error: BufferError) -> Cause {
         Cause::Error(Error::from(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halide_core::pipeline::Pipeline;
+    use halide_core::types::ScalarType::I32;
+    use halide_core::{Func, IntoExpr, Param, Var};
+
+    /// Values that are drawn for the one parameter of a pipeline.
+    fn drawn_values(value: impl IntoExpr) -> Vec<i128> {
+        let x = Var::new("x");
+        let mut f = Func::new("f");
+        f[x] = halide_core::expr::cast::<i32>(value) + x;
+        let pipeline = Pipeline::new([&f]).unwrap_or_else(|errors| panic!("{errors}"));
+        let param = pipeline.params.iter().next().unwrap_or_else(|| panic!("it reads a parameter"));
+        (0..200).map(|seed| drawn(param, seed).as_i128()).collect()
+    }
+
+    #[test]
+    fn parameters_are_drawn_from_all_of_their_ranges() {
+        let ends = |values: Vec<i128>| (values.iter().min().copied(), values.iter().max().copied());
+        assert_eq!(ends(drawn_values(Param::<i32>::new("n").with_range(-9, -3))), (Some(-9), Some(-3)));
+        assert_eq!(ends(drawn_values(Param::<i32>::new("n"))), (Some(1), Some(9)));
+        assert_eq!(ends(drawn_values(Param::<bool>::new("b"))), (Some(0), Some(1)));
+        assert_eq!(drawn_values(Param::<i32>::new("n").with_default(7)), vec![7; 200]);
+    }
+
+    #[test]
+    fn elements_keep_what_is_promised_of_them() {
+        let promised = ValuePromise { range: Some((-2, 5)), ..ValuePromise::default() };
+        assert_eq!(range(I32, promised), (-2, 5));
+        assert_eq!(range(ScalarType::Bool, ValuePromise::default()), (0, 1));
+        assert_eq!(range(ScalarType::I8, ValuePromise::default()), (-128, 127));
     }
 }

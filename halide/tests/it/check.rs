@@ -104,6 +104,17 @@ fn runs_that_end_with_the_error_of_the_interpreter_agree() -> Result<(), Box<dyn
     Ok(())
 }
 
+/// A check of nothing is no check.
+#[test]
+fn nothing_that_is_compared_does_not_agree() -> Result<(), Box<dyn std::error::Error>> {
+    let pipeline = blur()?;
+    for check in [Check::new(&pipeline).case([3, 3]), Check::new(&pipeline).schedule("none", &Schedule::new())] {
+        let found = check.run().err().ok_or("nothing was compared")?;
+        assert_eq!(found.to_string(), "nothing was compared; give at least one schedule and one case");
+    }
+    Ok(())
+}
+
 #[test]
 fn cases_that_do_not_suit_the_pipeline_are_errors() -> Result<(), Box<dyn std::error::Error>> {
     let pipeline = blur()?;
