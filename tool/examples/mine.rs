@@ -25,6 +25,11 @@ fn sharpen() -> Result<Pipeline, AlgorithmErrors> {
     Pipeline::new([&sharp])
 }
 
+/// The command line.
+pub(crate) fn tool() -> Tool {
+    Tool::new("mine", &APPS)
+}
+
 fn main() -> ExitCode {
-    Tool::new("mine", &APPS).main()
+    tool().main()
 }

@@ -6,6 +6,7 @@ mod bad_input;
 mod gpu;
 mod images;
 mod limits;
+mod own;
 mod pictures;
 mod reports;
 mod schedules;

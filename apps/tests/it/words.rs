@@ -5,7 +5,8 @@ use crate::{Workplace, write_grey};
 use halide::schedule::rows;
 use serde_json::Value;
 
-const COMMANDS: [&str; 8] = ["list", "run", "compare", "auto", "tune", "machine", "completions", "help"];
+const COMMANDS: [&str; 10] =
+    ["list", "run", "compare", "check", "auto", "tune", "new", "machine", "completions", "help"];
 
 #[test]
 fn help_of_every_command_ends_with_examples() {

@@ -23,7 +23,7 @@ use halide_ir::target::Target;
 /// dimension 0 innermost among its kind.
 pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Result<Plan, Vec<ScheduleError>> {
     let WrittenOut { schedule, origins } = schedule.written_out(pipeline);
-    let schedule = &schedule;
+    let schedule = &*schedule;
     let mut errors = Errors::new(pipeline, schedule, &origins);
     let Rewritten { pipeline, not_made, spent } = rewrite(pipeline, schedule, target, &mut errors);
     let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &spent, &mut errors);

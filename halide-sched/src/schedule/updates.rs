@@ -4,12 +4,13 @@ use super::directive::{Directive, Subject, Verb};
 use super::list::Schedule;
 use super::part::made_name;
 use halide_core::pipeline::PipelineData;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A schedule in which each directive speaks of one stage.
-pub(crate) struct WrittenOut {
-    pub(crate) schedule: Schedule,
-    /// The directive of the given schedule that each of its directives comes from.
+pub(crate) struct WrittenOut<'s> {
+    pub(crate) schedule: Cow<'s, Schedule>,
+    /// The directive of the given schedule that each of its directives comes from; empty if it is that schedule.
     pub(crate) origins: Vec<usize>,
 }
 
@@ -17,9 +18,12 @@ impl Schedule {
     /// Writes directives of `f.updates()` out: once for each update that `f` has in `pipeline`, or that a directive
     /// gives it. Of a Func without updates and of one that is not there, a directive of `f.update(0)` stays, which is
     /// refused later.
-    pub(crate) fn written_out(&self, pipeline: &PipelineData) -> WrittenOut {
+    pub(crate) fn written_out(&self, pipeline: &PipelineData) -> WrittenOut<'_> {
+        if !self.directives().iter().any(|d| d.subject.updates) {
+            return WrittenOut { schedule: Cow::Borrowed(self), origins: Vec::new() };
+        }
         let mut updates = UpdateCounts::of(pipeline);
-        let mut out = WrittenOut { schedule: Schedule::new(), origins: Vec::new() };
+        let (mut schedule, mut origins) = (Schedule::new(), Vec::new());
         let mut opened = Opened::default();
         for (number, directive) in self.directives().iter().enumerate() {
             let stages = match directive.subject.updates {
@@ -27,24 +31,21 @@ impl Schedule {
                 false => vec![directive.subject.stage],
             };
             for stage in stages {
-                out.schedule.push(opened.of_stage(directive, stage, &out.schedule));
+                schedule.push(opened.of_stage(directive, stage, &schedule));
                 // Some directives are kept as several.
-                out.origins.resize(out.schedule.len(), number);
+                origins.resize(schedule.len(), number);
             }
             if directive.subject.updates && matches!(directive.verb, Verb::Specialize(_)) {
                 *opened.so_far.entry(directive.subject.clone()).or_default() += 1;
             }
             updates.make(directive);
         }
-        out
+        WrittenOut { schedule: Cow::Owned(schedule), origins }
     }
 
     /// Returns the schedule with directives of `f.updates()` written out for the Funcs of `pipeline`.
     pub fn for_pipeline(&self, pipeline: &PipelineData) -> Schedule {
-        match self.directives().iter().any(|d| d.subject.updates) {
-            true => self.written_out(pipeline).schedule,
-            false => self.clone(),
-        }
+        self.written_out(pipeline).schedule.into_owned()
     }
 }
 

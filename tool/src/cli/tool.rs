@@ -61,3 +61,34 @@ impl Tool {
         args
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const APPS: [App; 2] = [
+        App::new("mine", "", |_| halide::prelude::Pipeline::new([])),
+        App::new("other", "", |_| halide::prelude::Pipeline::new([])),
+    ];
+
+    #[test]
+    fn the_name_of_one_app_alone_may_be_left_out() {
+        let one = Tool::new("mine", &APPS[..1]);
+        let read = |tool: &Tool, line: &str| -> String {
+            let args = tool.with_app(line.split(' ').map(OsString::from).collect());
+            args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        };
+        for (given, expected) in [
+            ("mine run photo.jpg", "mine run mine photo.jpg"),
+            ("mine run", "mine run mine"),
+            ("mine check --size 3x2", "mine check mine --size 3x2"),
+            ("mine run mine photo.jpg", "mine run mine photo.jpg"),
+            ("mine run --help", "mine run --help"),
+            ("mine list", "mine list"),
+            ("mine", "mine"),
+        ] {
+            assert_eq!(read(&one, given), expected);
+        }
+        assert_eq!(read(&Tool::new("both", &APPS), "both run photo.jpg"), "both run photo.jpg");
+    }
+}
