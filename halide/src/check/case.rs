@@ -121,8 +121,8 @@ impl Prepared {
         prepared.right = prepared.call(&reference, &inputs).realize_all(&prepared.regions);
         match &prepared.right {
             // A requirement of the algorithm that fails is a result, too.
-            Ok(_) | Err(Error::Run(RunError::Require { .. })) => Ok(prepared),
-            Err(error) => Err(Cause::Case(error.clone())),
+            Err(error) if !is_requirement(error) => Err(Cause::Case(error.clone())),
+            _ => Ok(prepared),
         }
     }
 
@@ -186,7 +186,7 @@ impl Prepared {
             (Ok(right), Ok(found)) => (right, found),
             (Ok(_), Err(error)) => return Err(Cause::Error(error)),
             (Err(expected), Ok(_)) => return Err(Cause::NoError(expected.clone())),
-            (Err(_), Err(Error::Fault(fault))) if fault.kind() == FaultKind::Requirement => return Ok(()),
+            (Err(_), Err(error)) if is_requirement(&error) => return Ok(()),
             (Err(_), Err(error)) => return Err(Cause::OtherError(error)),
         };
         let outputs = runner.compiled.outputs().into_iter().flat_map(|func| func.types.iter().map(|_| &func.name));
@@ -197,6 +197,15 @@ impl Prepared {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns true if a run ended since a requirement of the algorithm does not hold.
+fn is_requirement(error: &Error) -> bool {
+    match error {
+        Error::Run(RunError::Require { .. }) => true,
+        Error::Fault(fault) => fault.kind() == FaultKind::Requirement,
+        _ => false,
     }
 }
 
