@@ -5,12 +5,12 @@ use crate::class::refused_by_lowering;
 use crate::engines::{self, Settled};
 use crate::failure::{Failure, Outcome, failure};
 use crate::sizes::Sizes;
-use halide::lower::{LowerOptions, Lowered, lower};
+use halide::lower::{Counted, LowerOptions, Lowered, lower, lower_counting};
 use halide::plan;
-use halide_core::buffer::Dim;
+use halide_core::buffer::{AnyBuffer, Dim};
 use halide_core::ids::{IdVec, ImageId, ParamId};
 use halide_core::value::Scalar;
-use halide_sched::lower::loops::instrument::counter_names;
+use halide_ir::{Program, eval};
 use halide_sched::nest::{self, Nest, NestQuery};
 
 /// The largest part by which counts may be off where some iterations stand for others.
@@ -18,6 +18,30 @@ const MOST_OFF: f64 = 0.25;
 
 /// Smaller counts may be off by as much as this one.
 const LEAST: f64 = 10.0;
+
+/// Holds the counts of a program that does nothing but count against those of one that computes.
+fn counts_alone(
+    plan: &plan::Plan,
+    options: &LowerOptions,
+    (params, images, outputs): (&[Scalar], &[AnyBuffer], &mut [AnyBuffer]),
+    (program, counters): (&Program, &[i64]),
+) -> Result<(), Failure> {
+    let counting = lower_counting(plan, options).map_err(|e| failure("counting", format!("{e:?}")))?;
+    if !counting.alone {
+        return Ok(());
+    }
+    let stats = eval::run(&counting.program, params, images, outputs);
+    let stats = stats.map_err(|e| failure("counting", format!("{e}\n{}", counting.program)))?;
+    for (name, alone) in counting.program.counters.iter().zip(&stats.counters) {
+        let at = program.counters.iter().position(|c| c == name);
+        let whole = at.map_or(0, |at| counters[at]);
+        if *alone != whole {
+            let text = format!("{name}: {alone} alone, {whole} with all of the work");
+            return Err(failure("counting", format!("{text}\n{}\n{program}", counting.program)));
+        }
+    }
+    Ok(())
+}
 
 /// Evaluates a case with counters, and holds what its nest says against them: with each iteration counted they are
 /// equal. Also says if they are near where few iterations stand for all.
@@ -51,13 +75,18 @@ pub fn check(case: &Case) -> Result<(Outcome, bool), Failure> {
     let outputs: Vec<Vec<Dim>> = ran.outputs.iter().map(|b| b.dims().to_vec()).collect();
     let params: IdVec<ParamId, Scalar> = case.pipeline.params.iter().map(|p| case.param(p)).collect();
     let sizes = nest::Sizes { images: &images, outputs: &outputs, params: &params };
+    let images_given: Vec<AnyBuffer> = inputs.buffers.iter().cloned().collect();
+    let params_given: Vec<Scalar> = params.iter().copied().collect();
+    let mut unwritten: Vec<AnyBuffer> = ran.outputs.to_vec();
+    counts_alone(&plan, &options, (&params_given, &images_given, &mut unwritten), (&program, &stats.counters))?;
     let (each, few) = (query.at_each_iteration(&sizes), query.at(&sizes));
     if !each.guesses.is_empty() {
         return Ok((Outcome::Refused("depends on data".into()), true));
     }
     let mut is_near = true;
     for func in program.func_names.iter() {
-        let counted = counter_names(func).map(|name| {
+        let counted = [Counted::Points, Counted::Elements, Counted::Allocations].map(|what| {
+            let name = what.counter(func);
             let at = program.counters.iter().position(|c| *c == name);
             at.map_or(0.0, |at| stats.counters[at] as f64)
         });

@@ -19,6 +19,9 @@ pub struct LoopInfo {
     /// The case of specialisations in which it runs, for reports: `where f.extent(0) > 99`, or `otherwise`; empty if
     /// there are none.
     pub case: String,
+    /// The definition whose loop it is: the Func, and 0 or the number of its update counted from 1. `None` if it is
+    /// nobody's.
+    pub definition: Option<(FuncId, usize)>,
     /// The loop of the nest that this one is a copy of; `None` if it is no copy.
     pub origin: Option<LoopId>,
     /// Policy for cutting it into prologue, steady state and epilogue.

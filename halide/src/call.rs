@@ -7,8 +7,8 @@ use crate::limits::available_memory;
 use crate::limits::{Cancel, Watch};
 use crate::memory::dense_bytes;
 use crate::print_sink::Sink;
-use crate::run_options::How;
 pub use crate::run_options::RunStats;
+use crate::run_options::{How, Sampling};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Extents, Region};
 use halide_core::interp::{self, Inputs, RunError};
 use halide_core::limits::Limits;
@@ -123,9 +123,22 @@ impl<'c> Call<'c> {
         self.how.threads = Some(threads.max(1));
         self
     }
-    /// Also times each kernel that a GPU runs, where it can: see [`RunStats`].
-    pub fn profile(mut self) -> Call<'c> {
-        self.how.profile = true;
+    /// Also samples what threads do, and times each kernel that a GPU runs, where it can: see [`RunStats`]. The first
+    /// profiled call compiles code that says where it is; other calls do not run it.
+    pub fn profile(self) -> Call<'c> {
+        self.profile_until(0, Duration::ZERO)
+    }
+    /// [`Call::profile`], of run after run into the same outputs until there are so many samples, or so much time is
+    /// over: shares of a short run are known only by many. Where another run would print or update once more, it stays
+    /// at one.
+    pub fn profile_until(mut self, samples: u64, time: Duration) -> Call<'c> {
+        self.how.profile = Some(Sampling { samples, time });
+        self
+    }
+    /// Also counts what each Func computes, reads, writes and allocates: see [`RunStats`]. The first such call compiles
+    /// code that counts, which runs after the pipeline.
+    pub fn count(mut self) -> Call<'c> {
+        self.how.count = true;
         self
     }
 

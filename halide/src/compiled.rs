@@ -1,6 +1,7 @@
 //! A compiled pipeline, and the extern stages that it reads.
 
 use crate::aliases::Proofs;
+use crate::counts::Needs;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::input_requirements::{InputNeed, Queries};
@@ -52,6 +53,8 @@ pub(crate) struct Parts {
     pub(crate) variants: Option<Variants>,
     /// Made when somebody asks.
     pub(crate) queries: OnceLock<Result<Queries, Error>>,
+    /// Made when somebody asks for counts.
+    pub(crate) needs: OnceLock<Option<Needs>>,
     pub(crate) proofs: Proofs,
 }
 

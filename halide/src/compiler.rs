@@ -157,7 +157,8 @@ impl Compiler {
         // Extern stages are not run here: a run says so.
         let (whole, feeders) = (None, Vec::new());
         let (queries, proofs) = (OnceLock::new(), Proofs::default());
-        let parts = Parts { pipeline: pipeline.into(), whole, feeders, plan, engine, variants, queries, proofs };
+        let needs = OnceLock::new();
+        let parts = Parts { pipeline: pipeline.into(), whole, feeders, plan, engine, variants, queries, needs, proofs };
         Ok(Compiled { parts: Arc::new(parts) })
     }
 
@@ -248,6 +249,7 @@ fn compile_part(
         engine,
         variants,
         queries: OnceLock::new(),
+        needs: OnceLock::new(),
         proofs: Proofs::default(),
     };
     Ok(Compiled { parts: Arc::new(parts) })

@@ -7,10 +7,9 @@ use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuOptions, Executable, RunArgs};
+use halide_cpu::{CpuOptions, Executable, RunArgs, Sampler};
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun};
-use halide_ir::target::Target;
 use halide_ir::{BufId, DimField, Fault, Program};
 use std::sync::{Mutex, PoisonError};
 
@@ -25,9 +24,9 @@ pub(crate) struct OnDevice {
 
 impl OnDevice {
     /// Compiles both halves of a program.
-    pub(crate) fn new(program: &Program, target: &Target, gpu: &Gpu) -> Result<OnDevice, Error> {
+    pub(crate) fn new(program: &Program, options: &CpuOptions, gpu: &Gpu) -> Result<OnDevice, Error> {
         let kernels = GpuProgram::new(gpu, program).map_err(Error::Gpu)?;
-        let host = halide_cpu::compile(program, &CpuOptions::for_target(target)).map_err(Error::Cpu)?;
+        let host = halide_cpu::compile(program, options).map_err(Error::Cpu)?;
         Ok(OnDevice { host, kernels })
     }
 
@@ -40,6 +39,7 @@ impl OnDevice {
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
+        sampler: Option<&Sampler>,
     ) -> Result<RunStats, Failure> {
         let ruled = |buf: &BufId| {
             let is_rule = |f: &Fault| matches!(f, Fault::Rule { buf: b, field: DimField::Stride, .. } if b == buf);
@@ -62,7 +62,7 @@ impl OnDevice {
             None => Ok(view.reborrow()),
         });
         let mut views: Vec<AnyBufferMut<'_>> = views.collect::<Result<_, _>>().map_err(of_buffer)?;
-        let stats = self.run_in_place(program, bound, &mut views, how)?;
+        let stats = self.run_in_place(program, bound, &mut views, how, sampler)?;
         drop(views);
         for (view, own) in outputs.iter_mut().zip(&own) {
             if let Some(own) = own {
@@ -78,9 +78,10 @@ impl OnDevice {
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
+        sampler: Option<&Sampler>,
     ) -> Result<RunStats, Failure> {
         let failed = |error: GpuError| Failure::Other(of_gpu(error, program));
-        let mut run = if how.profile { self.kernels.start_timed() } else { self.kernels.start() };
+        let mut run = if how.profile.is_some() { self.kernels.start_timed() } else { self.kernels.start() };
         for (id, buffer) in bound.images.enumerate() {
             run.bind_input(program.image_buffers[id], buffer).map_err(failed)?;
         }
@@ -99,6 +100,7 @@ impl OnDevice {
             device: Some(&run),
             print: how.print.get(),
             limits: how.limits(),
+            sampler,
             ..RunArgs::default()
         };
         let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
@@ -118,7 +120,7 @@ impl OnDevice {
             }
         }
         let gpu = run.finish().map_err(failed)?;
-        Ok(RunStats { peak_bytes: stats.peak_bytes, gpu: Some(gpu) })
+        Ok(RunStats { gpu: Some(gpu), ..RunStats::of_code(stats) })
     }
 }
 

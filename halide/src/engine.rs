@@ -54,6 +54,21 @@ pub(crate) enum Machine {
     Hosted(halide_gpu::runtime::Gpu),
 }
 
+impl Machine {
+    /// The machine without its GPU.
+    pub(crate) fn host(&self) -> &Machine {
+        match self {
+            Machine::Evaluator => &Machine::Evaluator,
+            #[cfg(feature = "cpu")]
+            Machine::Cpu => &Machine::Cpu,
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Machine::Gpu(_) => &Machine::Cpu,
+            #[cfg(feature = "gpu")]
+            Machine::Hosted(_) => &Machine::Evaluator,
+        }
+    }
+}
+
 #[cfg(feature = "gpu")]
 impl Machine {
     /// The machine with a GPU, and with machine code for the host where there can be.

@@ -38,7 +38,7 @@ impl Hosted {
         let images: Vec<AnyBuffer> = bound.images.iter().cloned().collect();
         let _held = hold_copies(outputs, how)?;
         let mut buffers = copies_of(program, outputs).map_err(of_buffer)?;
-        let mut run = if how.profile { self.kernels.start_timed() } else { self.kernels.start() };
+        let mut run = if how.profile.is_some() { self.kernels.start_timed() } else { self.kernels.start() };
         for (id, buffer) in bound.images.enumerate() {
             run.bind_input(program.image_buffers[id], buffer).map_err(failed)?;
         }
@@ -57,7 +57,7 @@ impl Hosted {
             view.copy_from(buffer).map_err(of_buffer)?;
         }
         let gpu = run.finish_async().await.map_err(failed)?;
-        Ok(RunStats { peak_bytes: stats.peak_bytes, gpu: Some(gpu) })
+        Ok(RunStats { gpu: Some(gpu), ..RunStats::of_evaluator(stats) })
     }
 }
 

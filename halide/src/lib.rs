@@ -141,6 +141,7 @@ pub mod call;
 pub mod check;
 pub mod compiled;
 pub mod compiler;
+pub mod counts;
 #[cfg(all(feature = "cpu", feature = "gpu"))]
 mod device;
 mod difference;
@@ -166,6 +167,7 @@ mod once_map;
 pub mod pipeline;
 pub mod prelude;
 mod print_sink;
+pub mod profile;
 mod report;
 mod run;
 mod run_options;

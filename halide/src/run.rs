@@ -2,6 +2,7 @@
 
 use crate::aliases::Aliases;
 use crate::compiled::Compiled;
+use crate::counts::Needs;
 use crate::error::Error;
 use crate::in_place;
 use crate::run_options::{How, RunStats};
@@ -108,7 +109,14 @@ impl Compiled {
                 let options = interp::Options { before: before.as_deref(), limits: how.limits(), ..Default::default() };
                 let required =
                     |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
-                variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)
+                let mut stats = variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)?;
+                if let Some(counts) = &mut stats.counts {
+                    let make = || Needs::new(&self.parts.pipeline, &self.parts.plan, variants.machine());
+                    if let Some(needs) = self.parts.needs.get_or_init(make) {
+                        needs.add(counts, inputs, outputs, how)?;
+                    }
+                }
+                Ok(stats)
             }
         }
     }

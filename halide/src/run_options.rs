@@ -1,19 +1,31 @@
 //! The options of a run, and its statistics.
 
+use crate::counts::FuncCounts;
 use crate::error::Error;
 use crate::limits::{Asked, Watch};
 use crate::print_sink::Sink;
+use crate::profile::Profile;
 use halide_core::interp::RunError;
 use halide_core::limits::{Held, Limits};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The end of a profile: when there are as many samples, or as much time is over, but not before one run is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sampling {
+    pub(crate) samples: u64,
+    pub(crate) time: Duration,
+}
 
 /// The options of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct How {
     /// The number of threads that parallel loops may use.
     pub(crate) threads: Option<usize>,
-    /// True if kernels are to be timed.
-    pub(crate) profile: bool,
+    /// The samples of a run to take, while kernels are timed, too.
+    pub(crate) profile: Option<Sampling>,
+    /// True if what the run computes is to be counted.
+    pub(crate) count: bool,
     /// The receiver of printed lines.
     pub(crate) print: Sink,
     /// The limits that were asked for.
@@ -59,18 +71,30 @@ impl How {
 pub struct RunStats {
     /// The most memory that intermediate values took at one time, in bytes. 0 from the interpreter, which does not say.
     pub peak_bytes: u64,
+    /// The number of allocations on the heap. 0 from the interpreter and the evaluator, which do not say.
+    pub allocations: u64,
+    /// The counts of each Func, of a call that asked by [`Call::count`](crate::Call::count). Not from the interpreter,
+    /// which has no loops.
+    pub counts: Option<Vec<FuncCounts>>,
+    /// The profile, of a call that asked by [`Call::profile`](crate::Call::profile): from machine code, where the system
+    /// has a thread for the sampler.
+    pub profile: Option<Profile>,
+    /// The values of the program's counters.
+    pub(crate) counters: Vec<i64>,
     /// Statistics of the GPU, if one took part.
     #[cfg(feature = "gpu")]
     pub gpu: Option<halide_gpu::runtime::GpuStats>,
 }
 
 impl RunStats {
-    /// Returns the statistics of a run that no GPU took part in.
-    pub(crate) fn on_host(peak_bytes: u64) -> RunStats {
-        RunStats {
-            peak_bytes,
-            #[cfg(feature = "gpu")]
-            gpu: None,
-        }
+    /// Returns the statistics of a run that only evaluates.
+    pub(crate) fn of_evaluator(stats: halide_ir::eval::EvalStats) -> RunStats {
+        RunStats { peak_bytes: stats.peak_bytes, counters: stats.counters, ..RunStats::default() }
+    }
+    /// Returns the statistics of a run of machine code.
+    #[cfg(feature = "cpu")]
+    pub(crate) fn of_code(stats: halide_cpu::RunStats) -> RunStats {
+        let halide_cpu::RunStats { counters, peak_bytes, allocations } = stats;
+        RunStats { peak_bytes, allocations, counters, ..RunStats::default() }
     }
 }

@@ -8,6 +8,8 @@ use crate::failure::of_cpu;
 use crate::failure::{Failure, of_evaluator};
 use crate::fault::Defect;
 use crate::memory::{self, copies_of, hold_copies};
+#[cfg(feature = "cpu")]
+use crate::profile::Profile;
 use crate::run_options::{How, RunStats};
 use crate::variant_key::{VariantKey, fault_error, next};
 #[cfg(feature = "cpu")]
@@ -20,6 +22,8 @@ use halide_ir::footprint::Footprint;
 use halide_ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{Lowered, lower};
 use halide_sched::plan::Plan;
+#[cfg(feature = "cpu")]
+use std::time::Instant;
 
 /// One variant.
 pub(crate) struct Variant {
@@ -28,6 +32,8 @@ pub(crate) struct Variant {
     pub(crate) because: Option<String>,
     footprint: Footprint,
     pub(crate) code: Code,
+    /// True if it stores nothing.
+    only_counts: bool,
 }
 
 /// The code of a program.
@@ -102,7 +108,7 @@ impl Variant {
             Machine::Hosted(gpu) => {
                 let Lowered { program, .. } = lowered(plan, key)?;
                 let code = Code::Hosted(crate::evaluator_host::Hosted::new(&program, gpu).await?);
-                Ok(Variant { footprint: Footprint::new(&program), because: None, program, code })
+                Ok(Variant::of_code(program, code))
             }
             other => Variant::new(plan, other, key),
         }
@@ -110,6 +116,7 @@ impl Variant {
     #[cfg(feature = "gpu")]
     pub(crate) async fn run_async(
         &self,
+        plan: &Plan,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
@@ -117,23 +124,36 @@ impl Variant {
         self.check_memory(bound, outputs, how)?;
         match &self.code {
             Code::Hosted(code) => code.run(&self.program, bound, outputs, how).await,
-            _ => self.run(bound, outputs, how, &Aliases::default()),
+            _ => self.run(plan, bound, outputs, how, &Aliases::default()),
         }
     }
 
     pub(crate) fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
         let lowered = lowered(plan, key)?;
-        let code = Variant::code(plan, machine, &lowered.program);
+        let code = Variant::code(plan, machine, &lowered.program, key.marks);
         #[cfg(feature = "cpu")]
         let code = code.map_err(|error| error.caused_by(&lowered.causes));
-        let program = lowered.program;
-        Ok(Variant { footprint: Footprint::new(&program), because: None, program, code: code? })
+        Ok(Variant::of_code(lowered.program, code?))
+    }
+    /// Compiles a program of a plan for `machine`.
+    pub(crate) fn of_program(plan: &Plan, machine: &Machine, program: Program) -> Result<Variant, Error> {
+        let code = Variant::code(plan, machine, &program, false)?;
+        Ok(Variant::of_code(program, code))
+    }
+    fn of_code(program: Program, code: Code) -> Variant {
+        Variant { footprint: Footprint::new(&program), because: None, program, code, only_counts: false }
+    }
+    /// The same variant, which stores nothing if it only counts.
+    pub(crate) fn counting(self, only_counts: bool) -> Variant {
+        Variant { only_counts, ..self }
     }
     /// Compiles a program for `machine`.
-    fn code(plan: &Plan, machine: &Machine, program: &Program) -> Result<Code, Error> {
-        // Who evaluates asks neither.
+    fn code(plan: &Plan, machine: &Machine, program: &Program, marks: bool) -> Result<Code, Error> {
+        // Who evaluates asks none of these.
         #[cfg(not(feature = "cpu"))]
-        let _ = (plan, program);
+        let _ = (plan, program, marks);
+        #[cfg(feature = "cpu")]
+        let options = halide_cpu::CpuOptions { marks, ..halide_cpu::CpuOptions::for_target(&plan.target) };
         Ok(match machine {
             #[cfg(feature = "gpu")]
             Machine::Hosted(gpu) => {
@@ -145,31 +165,62 @@ impl Variant {
                 if let Some(kernel) = program.kernels.iter().next() {
                     return Err(Error::NoDevice { kernel: kernel.name.clone() });
                 }
-                let options = halide_cpu::CpuOptions::for_target(&plan.target);
                 Code::Cpu(halide_cpu::compile(program, &options).map_err(Error::Cpu)?)
             }
             #[cfg(all(feature = "cpu", feature = "gpu"))]
-            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(program, &plan.target, gpu)?),
+            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(program, &options, gpu)?),
         })
+    }
+
+    /// Does runs of machine code under a sampler, if one was asked for: one, or more where that says the same.
+    #[cfg(feature = "cpu")]
+    fn sampled(
+        &self,
+        plan: &Plan,
+        code: &halide_cpu::Executable,
+        how: &How,
+        mut run: impl FnMut(Option<&halide_cpu::Sampler>) -> Result<RunStats, Failure>,
+    ) -> Result<RunStats, Failure> {
+        let threads = how.threads.unwrap_or(usize::MAX);
+        let Some((until, sampler)) = how.profile.and_then(|until| Some((until, halide_cpu::Sampler::start(threads)?)))
+        else {
+            return run(None);
+        };
+        let begun = Instant::now();
+        let mut stats = run(Some(&sampler));
+        while stats.is_ok()
+            && !self.cannot_run_twice()
+            && sampler.samples() < until.samples
+            && begun.elapsed() < until.time
+        {
+            stats = run(Some(&sampler));
+        }
+        let profile = sampler.finish(code);
+        Ok(RunStats { profile: Some(Profile::of_run(plan, &self.program, profile)), ..stats? })
     }
 
     pub(crate) fn run(
         &self,
+        plan: &Plan,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
         aliases: &Aliases,
     ) -> Result<RunStats, Failure> {
         self.check_memory(bound, outputs, how)?;
-        // The evaluator works on copies.
+        // The evaluator works on copies, and has no profiles.
         #[cfg(not(feature = "cpu"))]
-        let _ = aliases;
+        let _ = (aliases, plan);
         match &self.code {
-            Code::Evaluator => evaluate(&self.program, bound, outputs, how),
+            Code::Evaluator => evaluate(&self.program, bound, outputs, how, self.only_counts),
             #[cfg(feature = "cpu")]
-            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how, aliases),
+            Code::Cpu(executable) => self.sampled(plan, executable, how, |sampler| {
+                execute(&self.program, executable, bound, outputs, (how, sampler), aliases)
+            }),
             #[cfg(all(feature = "cpu", feature = "gpu"))]
-            Code::Gpu(code) => code.run(&self.program, bound, outputs, how),
+            Code::Gpu(code) => {
+                self.sampled(plan, &code.host, how, |sampler| code.run(&self.program, bound, outputs, how, sampler))
+            }
             #[cfg(feature = "gpu")]
             Code::Hosted(code) => {
                 let run = code.run(&self.program, bound, outputs, how);
@@ -186,7 +237,7 @@ fn execute(
     executable: &halide_cpu::Executable,
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
-    how: &How,
+    (how, sampler): (&How, Option<&halide_cpu::Sampler>),
     aliases: &Aliases,
 ) -> Result<RunStats, Failure> {
     let params: Vec<_> = bound.params.iter().copied().collect();
@@ -203,20 +254,22 @@ fn execute(
         threads: how.threads,
         print: how.print.get(),
         limits: how.limits(),
+        sampler,
         ..Default::default()
     };
     match executable.run(&args) {
-        Ok(stats) => Ok(RunStats::on_host(stats.peak_bytes)),
+        Ok(stats) => Ok(RunStats::of_code(stats)),
         Err(fault) => Err(of_cpu(fault, program)),
     }
 }
 
-/// Runs the checked evaluator, which works on buffers of its own.
+/// Runs the checked evaluator, which works on buffers of its own. Outputs stay as they are if the program only counts.
 fn evaluate(
     program: &Program,
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
     how: &How,
+    only_counts: bool,
 ) -> Result<RunStats, Failure> {
     use halide_ir::eval::{EvalError, Options, run_with};
     let failed = |error| Failure::Other(Error::Buffer(error));
@@ -229,6 +282,9 @@ fn evaluate(
         EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),
         error => Failure::Other(of_evaluator(error, program)),
     })?;
+    if only_counts {
+        return Ok(RunStats::of_evaluator(stats));
+    }
     for (view, buffer) in outputs.iter_mut().zip(&buffers) {
         view.copy_from(buffer).map_err(failed)?;
     }
@@ -241,5 +297,5 @@ fn evaluate(
     if !outputs.is_empty() {
         return Err(Failure::Other(Error::Internal(Defect::Unwritten { outputs })));
     }
-    Ok(RunStats::on_host(stats.peak_bytes))
+    Ok(RunStats::of_evaluator(stats))
 }

@@ -21,12 +21,15 @@ pub struct VariantKey {
     /// Calls for which checks of accesses before loops ask for more than the accesses need: each access that is not
     /// proved to be in bounds is checked where it stands.
     pub checks_in_place: bool,
+    /// Calls that are profiled: the code says which definition it is at.
+    pub marks: bool,
 }
 
 impl VariantKey {
     /// The way to lower this variant.
     pub(crate) fn options(self) -> LowerOptions {
-        let VariantKey { exact_tails, generic_strides, unchecked, in_memory, checks_in_place } = self;
+        // Marks are the code generator's.
+        let VariantKey { exact_tails, generic_strides, unchecked, in_memory, checks_in_place, marks: _ } = self;
         let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
         let accesses = if checks_in_place { Accesses::InPlace } else { Accesses::BeforeLoops };
         LowerOptions { exact_tails, generic_strides, unchecked, in_memory, accesses, ..LowerOptions::default() }
@@ -43,6 +46,7 @@ impl VariantKey {
             (self.generic_strides, "rows with gaps"),
             (self.unchecked, "values at points that nobody needs"),
             (self.checks_in_place, "accesses that are checked where they stand"),
+            (self.marks, "profiles"),
         ];
         let serves: Vec<&str> = serves.into_iter().filter(|(serves, _)| *serves).map(|(_, text)| text).collect();
         format!("for {}, made when a call needed it", serves.join(", and "))

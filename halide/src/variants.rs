@@ -10,6 +10,7 @@
 //! much (`Fault::Unproved`).
 
 use crate::aliases::Aliases;
+use crate::counts::CountingCode;
 use crate::engine::Machine;
 use crate::error::Error;
 use crate::once_map::OnceMap;
@@ -39,13 +40,19 @@ pub(crate) struct Variants {
     machine: Machine,
     main: Arc<Variant>,
     others: OnceMap<VariantKey, Arc<Variant>, Error>,
+    /// Code that counts what variants compute.
+    counting: OnceMap<VariantKey, Arc<CountingCode>, Error>,
 }
 
 impl Variants {
     /// Makes the main variant.
     pub(crate) fn new(plan: &Plan, machine: Machine) -> Result<Variants, Error> {
         let main = Arc::new(Variant::new(plan, &machine, VariantKey::default())?);
-        Ok(Variants { machine, main, others: OnceMap::default() })
+        Ok(Variants { machine, main, others: OnceMap::default(), counting: OnceMap::default() })
+    }
+    /// The machine that variants are compiled for.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
     }
     /// The program and the kernels of the main variant.
     #[cfg(feature = "gpu")]
@@ -77,7 +84,7 @@ impl Variants {
     #[cfg(feature = "gpu")]
     pub(crate) async fn new_async(plan: &Plan, machine: Machine) -> Result<Variants, Error> {
         let main = Arc::new(Variant::new_async(plan, &machine, VariantKey::default()).await?);
-        Ok(Variants { machine, main, others: OnceMap::default() })
+        Ok(Variants { machine, main, others: OnceMap::default(), counting: OnceMap::default() })
     }
     /// [`Variants::run`], without waiting for the device.
     #[cfg(feature = "gpu")]
@@ -96,8 +103,8 @@ impl Variants {
                 key.checks_in_place = true;
                 continue;
             }
-            match variant.run_async(bound, outputs, how).await {
-                Ok(stats) => return Ok(stats),
+            match variant.run_async(plan, bound, outputs, how).await {
+                Ok(stats) => return self.counted(plan, key, bound, outputs, how, stats),
                 Err(failure) => {
                     let required = || required(&regions_of(&plan.pipeline, outputs));
                     let (next, fault, args) = variant.after(key, failure, required)?;
@@ -132,7 +139,7 @@ impl Variants {
         // Where memory is shared, no point may be computed twice.
         let in_memory = aliases.in_memory;
         let exact_tails = !aliases.shared.is_empty();
-        let mut key = VariantKey { exact_tails, in_memory, ..VariantKey::default() };
+        let mut key = VariantKey { exact_tails, in_memory, marks: how.profile.is_some(), ..VariantKey::default() };
         let mut because = None;
         loop {
             let variant = self.get(plan, key, because.take())?;
@@ -140,8 +147,8 @@ impl Variants {
                 key.checks_in_place = true;
                 continue;
             }
-            match variant.run(bound, outputs, how, aliases) {
-                Ok(stats) => return Ok(stats),
+            match variant.run(plan, bound, outputs, how, aliases) {
+                Ok(stats) => return self.counted(plan, key, bound, outputs, how, stats),
                 Err(failure) => {
                     let required = || required(&regions_of(&plan.pipeline, outputs));
                     let (next, fault, args) = variant.after(key, failure, required)?;
@@ -149,6 +156,27 @@ impl Variants {
                 }
             }
         }
+    }
+
+    /// Adds the counts of a run of the variant of `key`, if they were asked for. Where they depend on what is computed,
+    /// all of it is computed once more, into memory of its own.
+    fn counted(
+        &self,
+        plan: &Plan,
+        key: VariantKey,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        stats: RunStats,
+    ) -> Result<RunStats, Error> {
+        if !how.count {
+            return Ok(stats);
+        }
+        let key = VariantKey { marks: false, ..key };
+        let make = || CountingCode::new(plan, &self.machine, key).map(Arc::new);
+        let counting = self.counting.get_or_make(&key, make)?;
+        let counters = counting.run(plan, bound, outputs, how)?;
+        Ok(RunStats { counts: Some(counting.counts(&counters)), ..stats })
     }
 
     fn get(&self, plan: &Plan, key: VariantKey, because: Because) -> Result<Arc<Variant>, Error> {

@@ -16,8 +16,6 @@ use halide::prelude::*;
 use halide::tune::Tuning;
 use image::DynamicImage;
 use std::sync::Arc;
-#[cfg(feature = "gpu")]
-use std::time::{Duration, Instant};
 
 /// The width and height of the parts that [`Job::check`] compares.
 const CHECKED_SIZE: i64 = 16;
@@ -47,7 +45,7 @@ pub struct Job {
     /// Width and height of the output.
     pub size: (i64, i64),
     params: Vec<(String, Scalar)>,
-    runs: Vec<Vec<(String, AnyBuffer)>>,
+    pub(crate) runs: Vec<Vec<(String, AnyBuffer)>>,
     extents: Vec<i64>,
     original: Option<Arc<DynamicImage>>,
     /// The brightest value of the first input.
@@ -166,27 +164,6 @@ impl Job {
     pub fn outputs(&self) -> Result<Vec<AnyBuffer>, Error> {
         let ty = self.pipeline.funcs[self.pipeline.outputs[0]].types[0];
         self.runs.iter().map(|_| Ok(AnyBuffer::new(ty, &self.extents)?)).collect()
-    }
-
-    /// (Feature `gpu`.) Runs everything once, timing kernels of a GPU too: what each run did there, and
-    /// how long it took in all.
-    ///
-    /// # Errors
-    /// Of the run.
-    #[cfg(feature = "gpu")]
-    pub fn profile(
-        &self,
-        compiled: &Compiled,
-        outputs: &mut [AnyBuffer],
-    ) -> Result<Vec<(halide::gpu::GpuStats, Duration)>, Error> {
-        let mut all = Vec::new();
-        for (inputs, output) in self.runs.iter().zip(outputs) {
-            let run = self.call(compiled, inputs, None).profile();
-            let started = Instant::now();
-            let stats = run.realize_all_into(&mut [output.view_mut()?])?;
-            all.extend(stats.gpu.map(|gpu| (gpu, started.elapsed())));
-        }
-        Ok(all)
     }
 
     /// Runs everything once. The statistics are those of the run that took the most memory.
@@ -327,7 +304,12 @@ impl Job {
         self.params.iter().fold(sizes, |sizes, (name, value)| sizes.param(name, *value))
     }
 
-    fn call<'c>(&self, compiled: &'c Compiled, inputs: &[(String, AnyBuffer)], threads: Option<usize>) -> Call<'c> {
+    pub(crate) fn call<'c>(
+        &self,
+        compiled: &'c Compiled,
+        inputs: &[(String, AnyBuffer)],
+        threads: Option<usize>,
+    ) -> Call<'c> {
         let mut call = compiled.inputs();
         for (name, buffer) in inputs {
             call = call.image_named(name, buffer);

@@ -38,6 +38,7 @@ pub mod measure;
 pub mod memory;
 pub mod params;
 pub mod place;
+mod profiled;
 pub mod random;
 mod shown;
 #[cfg(test)]

@@ -5,7 +5,8 @@ use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
 use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::runtime::device::{KernelCall, OnDevice};
-use crate::runtime::{Line, Pool, Run, Worker, guarded, within};
+use crate::runtime::{Line, Pool, Run, Sampler, Worker, guarded, within};
+use crate::shared::marks::Definition;
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
@@ -25,6 +26,8 @@ pub struct Executable(Arc<Inner>);
 struct Inner {
     code: LinkedCode,
     layout: ArgLayout,
+    /// The definitions that code marks, by number.
+    definitions: Vec<Definition>,
     params: Vec<(String, ScalarType)>,
     buffers: IdVec<BufId, BufferInfo>,
     counters: usize,
@@ -58,6 +61,8 @@ pub struct RunArgs<'a> {
     pub device: Option<&'a Mutex<dyn Device>>,
     /// Takes the lines that the program prints; `None` drops them.
     pub print: Option<&'a PrintSink>,
+    /// Samples what threads do; of code that was compiled with [`CpuOptions::marks`].
+    pub sampler: Option<&'a Sampler>,
 }
 
 /// The counters and the memory use of a run.
@@ -75,7 +80,7 @@ impl Executable {
     pub(crate) fn new(
         program: &Program,
         code: LinkedCode,
-        layout: ArgLayout,
+        (layout, definitions): (ArgLayout, Vec<Definition>),
         options: &CpuOptions,
         texts: Texts,
         stats: CompileStats,
@@ -85,6 +90,7 @@ impl Executable {
         Executable(Arc::new(Inner {
             code,
             layout,
+            definitions,
             params: program.params.iter().cloned().collect(),
             buffers: program.buffers.clone(),
             counters: program.counters.len(),
@@ -118,8 +124,17 @@ impl Executable {
         let run = Run::new(words, inner.counters, &inner.pool, threads, limits).on_device(device);
         let run = run.printing(&inner.lines, args.print);
         let run = run.needing_stack(inner.stack);
+        let run = match args.sampler {
+            Some(sampler) => run.marking(sampler.marks()),
+            None => run,
+        };
         let enter = || guarded(&run, 1, || run.with_stack(|| inner.code.enter(&mut Worker::new(&run))));
-        let code = if inner.parallel && threads > 1 { within(args.pool, enter) } else { enter() };
+        let parallel = inner.parallel && threads > 1;
+        let whole = || if parallel { within(args.pool, enter) } else { enter() };
+        let code = match args.sampler {
+            Some(sampler) => sampler.run(whole),
+            None => whole(),
+        };
         if let Some(fault) = run.take_fault() {
             return Err(fault);
         }
@@ -165,6 +180,10 @@ impl Executable {
     /// Returns the cost of compiling.
     pub fn stats(&self) -> CompileStats {
         self.0.stats
+    }
+    /// The definitions that its code marks, by number.
+    pub(crate) fn definitions(&self) -> &[Definition] {
+        &self.0.definitions
     }
     /// Returns the number of bytes that are kept for the next run.
     pub fn retained_bytes(&self) -> usize {

@@ -20,13 +20,15 @@ pub struct CpuOptions {
     pub features: Option<CpuFeatures>,
     /// Limits on the size of code, and on its stack.
     pub budget: Budget,
+    /// Code that says where it is, for [`RunArgs::profile`](crate::RunArgs::profile).
+    pub marks: bool,
 }
 
 impl Default for CpuOptions {
     /// No text, as much memory kept as a run used, the widest vectors of this machine, and the default budget.
     fn default() -> Self {
         let (tier, budget) = (Tier::host(), Budget::default());
-        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier, features: None, budget }
+        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier, features: None, budget, marks: false }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Each has its unit, the reason for it, and the measurement behind it where one is on record; "by reasoning" says that
 //! none is. None is made for one app or one size of image.
 
+use std::time::Duration;
+
 // Code generation.
 
 /// Instructions of a function from which on registers are assigned in one pass. Trying again and again takes time that
@@ -28,6 +30,10 @@ pub(crate) const INDEX_TERMS: usize = 12;
 /// Iterations of inner loops that make an iteration long enough for a look at the flag that ends a run: a load and a
 /// branch that is predicted, next to at least as many iterations as this. By reasoning: nobody can measure it.
 pub(crate) const POLL_ITERATIONS: u64 = 64;
+
+/// Nodes of expressions of a definition that is marked in profiled code: a mark is two stores, next to at least as many
+/// instructions as this. By reasoning.
+pub(crate) const MARKED_WORK: u64 = 256;
 
 /// Variables that a buffer in registers may need with 128-bit vectors: four times the 16 registers of the machine,
 /// since not all are live at the same time. By reasoning.
@@ -170,3 +176,23 @@ pub(crate) const LOCK_ATTEMPTS: usize = 100;
 /// Chunks of iterations for each thread of a parallel loop: small ones, so that no thread waits long for another's last
 /// one. Measured: taking one costs some 50 ns.
 pub(crate) const CHUNKS_PER_THREAD: i64 = 64;
+
+// Profiles.
+
+/// The mean time between two looks of the sampler where a processor is left for it.
+pub(crate) const PERIOD: Duration = Duration::from_micros(100);
+
+/// The mean time between two looks where every processor computes: each look interrupts a thread for some 5 µs.
+pub(crate) const BUSY_PERIOD: Duration = Duration::from_millis(1);
+
+/// The mean time between two looks once a run has taken [`SHORT_RUN`].
+pub(crate) const LATE_PERIOD: Duration = Duration::from_millis(1);
+
+/// The time from which on a run is looked at more rarely: there are ten thousand samples by then.
+pub(crate) const SHORT_RUN: Duration = Duration::from_secs(1);
+
+/// The time that a thread may take to wake from a sleep. Measured: some 60 µs on Linux.
+pub(crate) const WAKING: Duration = Duration::from_micros(100);
+
+/// The most spans of a timeline, and events of memory, that a profile keeps: a few megabytes. By reasoning.
+pub(crate) const MOST_EVENTS: usize = 100_000;

@@ -37,6 +37,8 @@ loop y#L1
 loop xi#L2
 loop yi#L3
 fault fault0 = promise \"x is small\"
+counter \"points\"
+counter \"elements\"
 temps 4
 ";
 
@@ -288,7 +290,10 @@ on_programs! {
     hoist_storage_example "storage/hoist_storage.rs" at "bounded": |p, t| storage::hoist_storage::hoist_storage(at_root(p), &Facts::new(), t);
     inject_prefetches_example "loops/inject_prefetches/mod.rs" at "bounded":
         |p, t| loops::inject_prefetches::inject_prefetches(of_image(p), &Facts::new(), t);
-    instrument_example "loops/instrument.rs" at "bounded": |p, _| loops::instrument::instrument(p);
+    instrument_example "loops/instrument.rs" at "bounded": |p, _| loops::instrument::instrument(p).0;
+    only_counts_example "loops/only_counts.rs" at "bounded":
+        |p, _| loops::only_counts::only_counts(p).expect("no count depends on what is stored");
+    sum_counts_example "loops/sum_counts.rs" at "bounded": |p, _| loops::sum_counts::sum_counts(p);
     bound_small_allocations_example "storage/bound_small_allocations.rs" at "bounded":
         |p, t| storage::bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
     bound_loops_example "loops/bound_loops.rs" at "bounded":

@@ -24,6 +24,7 @@
 mod cause;
 pub mod checks;
 pub mod code;
+mod counting;
 mod error;
 pub mod gpu;
 pub mod loops;
@@ -41,8 +42,10 @@ mod example;
 #[cfg(test)]
 mod tests;
 
+pub use counting::{Counting, lower_counting};
 pub use error::{Access, LowerError};
 pub use gpu::offload::KernelProblem;
+pub use loops::instrument::{Counted, Counter};
 pub use options::{Accesses, LowerOptions};
 pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
 
@@ -63,6 +66,8 @@ pub struct Lowered {
     pub trace: LoweringTrace,
     /// The directives that multiply code the most, if loops have been unrolled and vectorized.
     pub causes: Vec<Cause>,
+    /// The meaning of the program's counters, in their order.
+    pub counters: Vec<Counter>,
 }
 
 /// Lowers as far as storage stands where it is allocated, still at `Stage::Bounded`: the last program whose loops and
@@ -88,13 +93,19 @@ pub(crate) fn lower_to_hoisted(plan: &Plan, options: &LowerOptions) -> Result<(L
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
     let (Lowered { mut program, mut trace, .. }, facts) = lower_to_hoisted(plan, options)?;
     let most = plan.target.budget.nodes;
+    let mut counters = Vec::new();
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         run_pass(&mut program, &mut trace, name, f);
     };
     pass("inject_prefetches", &mut |p, t| loops::inject_prefetches::inject_prefetches(p, &facts, t));
     if options.count {
         // Before storage is flattened: later, one statement may compute several points.
-        pass("instrument", &mut |p, _| loops::instrument::instrument(p));
+        pass("instrument", &mut |p, _| {
+            let (program, counted) = loops::instrument::instrument(p);
+            counters = counted;
+            program
+        });
+        pass("sum_counts", &mut |p, _| loops::sum_counts::sum_counts(p));
     }
     let mut errors = Vec::new();
     pass("bound_loops", &mut |p, t| kept(loops::bound_loops::bound_loops(p, &facts, t), &mut errors));
@@ -156,7 +167,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     }
     last_passes(pass);
     trace.visits += facts.visits();
-    Ok(Lowered { program, trace, causes })
+    Ok(Lowered { program, trace, causes, counters })
 }
 
 /// Runs a pass, and records what it did.
@@ -263,5 +274,5 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     trace.finish(Some(&program));
     let causes = Vec::new();
     checks::budget::check_size(&program, plan.target.budget.nodes, &causes).map_err(|e| vec![e])?;
-    Ok(Lowered { program, trace, causes })
+    Ok(Lowered { program, trace, causes, counters: Vec::new() })
 }

@@ -124,8 +124,16 @@ fn hoist_storage_keeps_meaning() {
 #[test]
 fn instrument_keeps_meaning() {
     let made = Cell::new(0);
-    let pass = |p: Program| counted(&made, p, loops::instrument::instrument);
+    let pass = |p: Program| counted(&made, p, |p| loops::instrument::instrument(p).0);
     // Masks of elements that nobody wrote are counted.
+    assert!(check_but(&[Check::Uninitialised], Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+    assert!(made.get() > 100, "{}", made.get());
+}
+
+#[test]
+fn sum_counts_keeps_meaning() {
+    let made = Cell::new(0);
+    let pass = |p: Program| counted(&made, p, loops::sum_counts::sum_counts);
     assert!(check_but(&[Check::Uninitialised], Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
     assert!(made.get() > 100, "{}", made.get());
 }

@@ -5,8 +5,7 @@ use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_ir::eval::{self, EvalStats};
 use halide_ir::{Program, Stmt, visit};
-use halide_sched::lower::loops::instrument::counter_names;
-use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::lower::{Counted, LowerOptions, lower};
 
 /// The counts of two runs of the finished program: as it is, and made to count.
 pub(crate) struct Counts {
@@ -63,21 +62,21 @@ impl Counts {
         text.contains(&format!("for \"{name}\"#")) || text.contains(&format!("for {name}#"))
     }
 
-    fn counter(&self, func: &str, which: usize) -> i64 {
-        let name = &counter_names(func)[which];
+    fn counter(&self, func: &str, what: Counted) -> i64 {
+        let name = what.counter(func);
         let (program, stats) = &self.counted;
-        let at = program.counters.iter().position(|c| c == name);
+        let at = program.counters.iter().position(|c| *c == name);
         stats.counters[at.unwrap_or_else(|| panic!("no counter {name}\n{program}"))]
     }
 
     /// Points computed of a Func.
     pub(crate) fn points(&self, func: &str) -> i64 {
-        self.counter(func, 0)
+        self.counter(func, Counted::Points)
     }
 
     /// Elements allocated for a Func, over all its allocations.
     pub(crate) fn elements(&self, func: &str) -> i64 {
-        self.counter(func, 1)
+        self.counter(func, Counted::Elements)
     }
 
     /// The finished program as text.

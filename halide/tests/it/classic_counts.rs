@@ -2,8 +2,7 @@
 
 use halide::prelude::*;
 use halide_cpu::{CpuOptions, RunArgs, compile};
-use halide_sched::lower::loops::instrument::counter_names;
-use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::lower::{Counted, LowerOptions, lower};
 
 /// Points of `blur_x` computed, and elements of it per allocation, on one thread.
 fn counts(schedule: &str) -> (i64, i64) {
@@ -22,12 +21,12 @@ fn counts(schedule: &str) -> (i64, i64) {
     let mut view = out.view_mut().unwrap();
     let buffers = [image.raw(), view.raw_mut()];
     let stats = code.run(&RunArgs { buffers: &buffers, threads: Some(1), ..RunArgs::default() }).unwrap();
-    let counter = |name: &str| {
-        let at = program.counters.iter().position(|c| c == name).expect("a counter of this name");
+    let counter = |what: Counted| {
+        let name = what.counter("blur_x");
+        let at = program.counters.iter().position(|c| *c == name).expect("a counter of this name");
         stats.counters[at]
     };
-    let [points, elements, allocations] = counter_names("blur_x");
-    (counter(&points), counter(&elements) / counter(&allocations))
+    (counter(Counted::Points), counter(Counted::Elements) / counter(Counted::Allocations))
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod nest;
 mod notes;
 mod outputs;
 mod printing;
+mod profiled;
 mod ragged;
 mod rules;
 mod schedule_algorithm;

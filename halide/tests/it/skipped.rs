@@ -5,8 +5,7 @@ use halide::prelude::*;
 use halide_cpu::{CpuOptions, RunArgs, compile};
 use halide_ir::target::Gpu;
 use halide_ir::{Fault, eval};
-use halide_sched::lower::loops::instrument::counter_names;
-use halide_sched::lower::{Accesses, LowerOptions, lower};
+use halide_sched::lower::{Accesses, Counted, LowerOptions, lower};
 use halide_sched::plan::resolve;
 
 /// The results of one run.
@@ -19,8 +18,10 @@ struct Run {
 impl Run {
     /// Points computed, elements allocated and allocations of a Func.
     fn of(&self, func: &str) -> [i64; 3] {
-        let value = |name: &String| self.names.iter().position(|n| n == name).map_or(0, |i| self.counters[i]);
-        counter_names(func).each_ref().map(value)
+        [Counted::Points, Counted::Elements, Counted::Allocations].map(|what| {
+            let name = what.counter(func);
+            self.names.iter().position(|n| *n == name).map_or(0, |i| self.counters[i])
+        })
     }
     /// Returns true if a Func was neither computed nor stored.
     fn skipped(&self, func: &str) -> bool {

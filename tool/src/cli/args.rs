@@ -125,10 +125,11 @@ pub(crate) struct RunArgs {
     /// Print what was compiled; runs nothing unless asked to
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) print: Option<Print>,
-    /// With --backend gpu, also say how long each kernel took on the device, and what was copied
+    /// Also say how long each definition took, on how many threads, and what it computed, read and wrote; with --backend
+    /// gpu how long each kernel took on the device, and what was copied
     #[arg(long)]
     pub(crate) profile: bool,
-    /// Write a report to FILE: loop nest, storage, code and, with --profile, times of kernels, as one HTML page
+    /// Write a report to FILE: loop nest, storage, code and, with --profile, times of definitions, as one HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Say what slid, folded and vectorized, and what did not and why; runs nothing unless asked to

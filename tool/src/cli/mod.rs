@@ -19,6 +19,7 @@ mod list;
 mod machine;
 mod new;
 mod output;
+mod profile;
 mod report;
 mod run;
 mod terminal;

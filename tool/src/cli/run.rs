@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::gpu;
 use super::html;
 use super::output;
+use super::profile::{self, Profiled};
 use super::report;
 use super::terminal::{busy, note, progress, say};
 use super::tool::Tool;
@@ -74,7 +75,7 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
         false => None,
     };
     let profile = match args.profile {
-        true => Some(profile(&runner, &job, &compiled, &mut outputs)?),
+        true => Some(profile::profile(&runner, &bench, &mut outputs)?),
         false => None,
     };
     let image = if output.is_some() { job.image(&outputs)? } else { None };
@@ -94,12 +95,13 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     };
     let compile_ms = (compile_ms + timing.variants_ms, next_compile_ms);
     let result = Outcome { job: &job, schedule: schedule_name, device, compile_ms, timing, checked, written };
-    result.print(args)?;
-    if let (Some(text), false) = (&profile, args.json) {
-        say(text.trim_end())?;
+    result.print(args, profile.as_ref())?;
+    if let (Some(profile), false) = (&profile, args.json) {
+        say(profile.text.trim_end())?;
     }
     if let Some(place) = &html {
-        output::write(place, &result.page(args, &compiled, &schedule, profile)?)?;
+        let text = profile.as_ref().map(|profile| profile.text.clone());
+        output::write(place, &result.page(args, &compiled, &schedule, text)?)?;
     }
     result.verdict(&schedule)
 }
@@ -175,14 +177,6 @@ fn compile_again(
     Ok(least)
 }
 
-/// A run more, whose kernels are timed, as text.
-fn profile(runner: &Runner, job: &Job, compiled: &Compiled, outputs: &mut [AnyBuffer]) -> Result<String, Failure> {
-    if !matches!(runner, Runner::Gpu(_)) {
-        return Err(Failure("--profile times kernels, so it needs --backend gpu".to_string()));
-    }
-    gpu::profile(job, compiled, outputs)
-}
-
 /// The results of the runs.
 struct Outcome<'a> {
     job: &'a Job,
@@ -214,19 +208,16 @@ impl Outcome<'_> {
             ("Time", format!("min {:.3} ms, median {:.3} ms", self.timing.min(), self.timing.median())),
             ("Checked", self.checked.map_or("no".to_string(), |difference| difference.to_string())),
         ];
-        let profile = profile.unwrap_or_else(|| match args.backend {
-            Backend::Gpu => "not asked for: --profile\n".to_string(),
-            _ => "only kernels are timed one by one: --backend gpu --profile\n".to_string(),
-        });
+        let profile = profile.unwrap_or_else(|| "not asked for: --profile\n".to_string());
         html::page(compiled, schedule, args.backend, &facts, vec![html::Section { title: "Profile", text: profile }])
     }
-    fn print(&self, args: &RunArgs) -> Result<(), Failure> {
+    fn print(&self, args: &RunArgs, profile: Option<&Profiled>) -> Result<(), Failure> {
         let (width, height) = self.job.size;
         let (min, median) = (self.timing.min(), self.timing.median());
         let (speed, unit) = speed(self.job, median);
         if args.json {
             if !describes(args) {
-                say(self.json(args))?;
+                say(self.json(args, profile))?;
             }
             return Ok(());
         }
@@ -256,7 +247,7 @@ impl Outcome<'_> {
         Ok(())
     }
 
-    fn json(&self, args: &RunArgs) -> Value {
+    fn json(&self, args: &RunArgs, profile: Option<&Profiled>) -> Value {
         let (width, height) = self.job.size;
         let backend = format!("{:?}", args.backend).to_lowercase();
         json!({
@@ -277,6 +268,7 @@ impl Outcome<'_> {
             "checked": self.checked.map(common::largest),
             "peak_mb": self.timing.peak_bytes as f64 / 1e6,
             "output": self.written.map(|p| p.display().to_string()),
+            "profile": profile.map(|profile| &profile.json),
         })
     }
 

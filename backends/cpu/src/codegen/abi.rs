@@ -28,6 +28,9 @@ pub(super) const WORKER_COUNTERS: i32 = offset_of!(Worker<'static>, counters) as
 /// Offset in a worker of the address of the flag that ends its run.
 pub(super) const WORKER_STOP: i32 = offset_of!(Worker<'static>, stop) as i32;
 
+/// Offset in a worker of the address of the word in which its thread says where it is.
+pub(super) const WORKER_MARK: i32 = offset_of!(Worker<'static>, mark) as i32;
+
 /// The layout of the argument block, in words.
 #[derive(Clone, Debug)]
 pub(crate) struct ArgLayout {

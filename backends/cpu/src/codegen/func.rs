@@ -11,6 +11,7 @@ use crate::error::{CodeUnit, CpuError};
 use crate::host::Effort;
 use crate::shared::lane::Lane;
 use crate::shared::linear::Sums;
+use crate::shared::marks::{Marks, OUTSIDE};
 use crate::shared::memo::Memo;
 use crate::tuning::ONE_PASS_INSTRUCTIONS;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
@@ -55,6 +56,8 @@ pub(super) struct Env<'a> {
     pub(super) sizes: Map<BufId, u64>,
     /// Limits on the size of code.
     pub(super) budget: Budget,
+    /// The marks that code leaves, if it leaves any.
+    pub(super) marks: Option<&'a Marks>,
     /// Instructions of the functions made so far.
     pub(super) spent: AtomicU64,
 }
@@ -113,6 +116,8 @@ pub(super) struct Func<'a> {
     pub(super) closures: Map<TaskId, Value>,
     /// The worker that runs this function.
     pub(super) worker: Value,
+    /// The number of the definition at hand.
+    pub(super) mark: u64,
     args: Value,
     /// Words of the argument block that were loaded, at the start of the function.
     arguments: Map<(usize, Type), Value>,
@@ -146,6 +151,8 @@ pub(super) struct EmittedFunction {
 pub(super) const REGION_ARGS: u32 = u32::MAX - 1;
 /// Spills and closures.
 pub(super) const REGION_SCRATCH: u32 = u32::MAX - 2;
+/// Words in which threads say where they are.
+pub(super) const REGION_MARKS: u32 = u32::MAX;
 /// Stack slots for allocations: this minus the slot's number.
 pub(super) const REGION_SLOTS: u32 = u32::MAX - 3;
 
@@ -186,6 +193,7 @@ pub(super) fn make(
         steps: 0,
         closures: Map::default(),
         worker,
+        mark: OUTSIDE,
         args,
         arguments: Map::default(),
         callees: BTreeMap::new(),

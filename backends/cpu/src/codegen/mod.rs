@@ -8,7 +8,7 @@
 //! then operators ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), which are
 //! those of `halide_backend` over the primitives of [`lane_ops`], memory ([`address`], [`load`], [`store`],
 //! [`atomic`], [`places`], [`storage`], [`scalar_replacement`], [`device`]) and statements, with the polls ([`poll`])
-//! of loops and the closures ([`captures`]) of tasks. [`high_words`] supplies an instruction that Cranelift's IR lacks.
+//! of loops, the marks ([`marks`]) of profiled code and the closures ([`captures`]) of tasks. [`high_words`] supplies an instruction that Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
 //! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.
@@ -50,6 +50,7 @@ pub(crate) mod jit;
 mod lane_ops;
 mod load;
 mod locks;
+mod marks;
 mod mask;
 mod math;
 mod ops;
@@ -70,6 +71,7 @@ use crate::error::{CodeUnit, CpuError};
 use crate::exec::Executable;
 use crate::host::{self, Effort};
 use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
+use crate::shared::marks::Marks;
 use crate::tier::{Tier, missing};
 use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::ir::types;
@@ -122,6 +124,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     let locks = locks::locks(program);
     let fma = has_fma(&*isa);
     let closures = captures::closures(program);
+    let marks = options.marks.then(|| Marks::of(program));
 
     let started = Instant::now();
     let outlined = Mutex::new(Outlined::new(program, &mut linker, options)?);
@@ -140,6 +143,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         outlined: wide,
         sizes,
         budget: options.budget,
+        marks: marks.as_ref(),
         spent: AtomicU64::new(0),
     };
     let made = emit_all(&env)?;
@@ -168,7 +172,8 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
     let code = linker.finish(entry)?;
     stats.link = generated.elapsed();
-    Ok(Executable::new(program, code, layout, options, texts, stats))
+    let definitions = marks.map_or_else(Vec::new, |marks| marks.definitions().to_vec());
+    Ok(Executable::new(program, code, (layout, definitions), options, texts, stats))
 }
 
 /// Links the functions and the kernels of a program, and keeps their code if the options ask for text. Returns what

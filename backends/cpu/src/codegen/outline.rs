@@ -8,6 +8,7 @@ use super::places::Place;
 use super::value::Val;
 use crate::shared::lane::Lane;
 use crate::shared::linear::Sums;
+use crate::shared::marks::Marks;
 use crate::tuning::{NON_TEMPORAL_BYTES, PAGE_BYTES};
 use crate::wide;
 use crate::wide::interface::{Capture, Claim, Surroundings};
@@ -26,6 +27,9 @@ impl Surroundings for Func<'_> {
     }
     fn definitions(&self) -> &Sums {
         &self.definitions
+    }
+    fn marks(&self) -> Option<(&Marks, u64)> {
+        Some((self.env.marks?, self.mark))
     }
 }
 
@@ -165,6 +169,7 @@ impl Func<'_> {
             },
             Capture::Heap(piece) => Func::single(heap[piece]),
             Capture::Stop => Func::single(self.stop_flag()),
+            Capture::Mark => Func::single(self.mark_word()),
             Capture::Failed => Func::single(self.index(0)),
             Capture::Param(id) => {
                 let (_, ty) = self.env.program.params[id];

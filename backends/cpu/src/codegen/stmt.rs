@@ -21,6 +21,12 @@ impl Func<'_> {
         if self.is_full() {
             return;
         }
+        let around = self.begin_mark(s);
+        self.marked(s);
+        self.end_mark(around);
+    }
+    /// Emits a statement behind its mark.
+    fn marked(&mut self, s: &Stmt) {
         match s {
             Stmt::Block(list) => {
                 let asks = |s: &Stmt| matches!(s, Stmt::Prefetch { .. });
@@ -279,6 +285,10 @@ impl Func<'_> {
             self.places.insert(*buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: internal }));
         }
         self.define(Sym::Loop(task.id), Val::Data(Func::single(iteration)), 0);
+        if let Some(marks) = env.marks {
+            self.mark = marks.around(id);
+            self.write_mark(self.mark);
+        }
         self.stmt(&task.body);
     }
 }

@@ -3,6 +3,7 @@
 use super::parallel::{TaskFn, launch};
 use super::run::{Run, Worker, lock_number};
 use crate::error::CpuFault;
+use crate::profile::Activity;
 use halide_core::math::eval_f64;
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType;
@@ -21,7 +22,8 @@ pub(crate) extern "C" fn allocate(worker: *mut Worker<'_>, count: i64, size: i64
         let bytes = (count.max(0) as u64).checked_mul(size as u64);
         let total = bytes.and_then(|b| usize::try_from(b.checked_add(SLACK)?).ok());
         let buf = BufId(buf as u32);
-        let fault = match total.map(|total| worker.allocate(total)) {
+        let obtained = total.map(|total| worker.at(Activity::Allocates, |worker| worker.allocate(buf, total)));
+        let fault = match obtained {
             Some(Ok(Some(data))) => return data,
             Some(Err(over)) => CpuFault::OverCap { buf, over },
             None | Some(Ok(None)) => CpuFault::OutOfMemory { buf, bytes: bytes.unwrap_or(u64::MAX) },
@@ -35,14 +37,14 @@ pub(crate) extern "C" fn allocate(worker: *mut Worker<'_>, count: i64, size: i64
 pub(crate) extern "C" fn release(worker: *mut Worker<'_>) {
     // SAFETY: as in `allocate`.
     let worker = unsafe { &mut *worker };
-    guarded(worker.run, (), || worker.release());
+    guarded(worker.run, (), || worker.at(Activity::Frees, Worker::release));
 }
 
 /// Gives the memory of the allocation at `data` back before it ends.
 pub(crate) extern "C" fn free_early(worker: *mut Worker<'_>, data: *mut u8) {
     // SAFETY: as in `allocate`.
     let worker = unsafe { &mut *worker };
-    guarded(worker.run, (), || worker.free_early(data));
+    guarded(worker.run, (), || worker.at(Activity::Frees, |worker| worker.free_early(data)));
 }
 
 /// Runs a parallel loop; 0 when all its iterations have run.
@@ -68,15 +70,15 @@ pub(crate) extern "C" fn fail(worker: *mut Worker<'_>, fault: i64, args: *const 
 /// Prints line `line` of values with the bits `args`.
 pub(crate) extern "C" fn print(worker: *mut Worker<'_>, line: i64, args: *const u64, count: i64) {
     // SAFETY: as in `fail`.
-    let (worker, args) = unsafe { (&*worker, std::slice::from_raw_parts(args, count as usize)) };
-    guarded(worker.run, (), || worker.run.print(line as usize, args));
+    let (worker, args) = unsafe { (&mut *worker, std::slice::from_raw_parts(args, count as usize)) };
+    guarded(worker.run, (), || worker.at(Activity::Prints, |worker| worker.run.print(line as usize, args)));
 }
 
 /// Waits for the lock of a site of Func number `func` and takes it.
 pub(crate) extern "C" fn lock(worker: *mut Worker<'_>, func: i64, site: i64) {
     // SAFETY: as in `allocate`.
-    let worker = unsafe { &*worker };
-    guarded(worker.run, (), || worker.run.lock(lock_number(func, site)));
+    let worker = unsafe { &mut *worker };
+    guarded(worker.run, (), || worker.at(Activity::Locks, |worker| worker.run.lock(lock_number(func, site))));
 }
 
 /// Gives the lock of a site of Func number `func` back, which the calling code holds.

@@ -3,6 +3,7 @@
 
 use crate::tuning::{CHUNK_ALLOCATION_BYTES, CHUNK_BYTES};
 use halide_core::buffer::prefer_large_pages;
+use halide_ir::BufId;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -124,6 +125,7 @@ pub(crate) struct LocalHeap {
 /// One allocation.
 struct HeapAllocation {
     bytes: usize,
+    buf: BufId,
     origin: Origin,
 }
 
@@ -137,8 +139,8 @@ enum Origin {
 }
 
 impl LocalHeap {
-    /// `bytes` of aligned memory, until the matching [`LocalHeap::pop`].
-    pub(crate) fn push(&mut self, bytes: usize, pool: &Pool) -> Option<*mut u8> {
+    /// `bytes` of aligned memory for `buf`, until the matching [`LocalHeap::pop`].
+    pub(crate) fn push(&mut self, buf: BufId, bytes: usize, pool: &Pool) -> Option<*mut u8> {
         let size = bytes.checked_next_multiple_of(ALIGN)?;
         let (data, origin) = if size <= CHUNK_ALLOCATION_BYTES && !APART {
             let before = Origin::Chunk { chunk: self.chunk, used: self.used };
@@ -147,33 +149,29 @@ impl LocalHeap {
             let block = pool.take(size)?;
             (block.data.as_ptr(), Origin::Own(block))
         };
-        self.frames.push(HeapAllocation { bytes, origin });
+        self.frames.push(HeapAllocation { bytes, buf, origin });
         Some(data)
     }
-    /// Ends the newest allocation and returns its size; 0 when there is none.
-    pub(crate) fn pop(&mut self, pool: &Pool) -> usize {
-        match self.frames.pop() {
-            None => 0,
-            Some(HeapAllocation { bytes, origin: Origin::Chunk { chunk, used } }) => {
-                (self.chunk, self.used) = (chunk, used);
-                bytes
-            }
-            Some(HeapAllocation { bytes, origin: Origin::Own(block) }) => {
-                pool.give(block);
-                bytes
-            }
-            Some(HeapAllocation { origin: Origin::Gone, .. }) => 0,
+    /// Ends the newest allocation and returns its buffer and size; `None` when there is none, or it was given back
+    /// early.
+    pub(crate) fn pop(&mut self, pool: &Pool) -> Option<(BufId, usize)> {
+        let HeapAllocation { bytes, buf, origin } = self.frames.pop()?;
+        match origin {
+            Origin::Chunk { chunk, used } => (self.chunk, self.used) = (chunk, used),
+            Origin::Own(block) => pool.give(block),
+            Origin::Gone => return None,
         }
+        Some((buf, bytes))
     }
-    /// Gives the block of the allocation at `data` back before the allocation ends; returns its size. Small allocations
-    /// stay, and give 0: others may lie behind them in their chunk.
-    pub(crate) fn free_early(&mut self, data: *mut u8, pool: &Pool) -> usize {
+    /// Gives the block of the allocation at `data` back before the allocation ends; returns its buffer and size. Small
+    /// allocations stay, and give `None`: others may lie behind them in their chunk.
+    pub(crate) fn free_early(&mut self, data: *mut u8, pool: &Pool) -> Option<(BufId, usize)> {
         let holds = |f: &&mut HeapAllocation| matches!(&f.origin, Origin::Own(block) if block.data.as_ptr() == data);
-        let Some(frame) = self.frames.iter_mut().rev().find(holds) else { return 0 };
+        let frame = self.frames.iter_mut().rev().find(holds)?;
         if let Origin::Own(block) = std::mem::replace(&mut frame.origin, Origin::Gone) {
             pool.give(block);
         }
-        frame.bytes
+        Some((frame.buf, frame.bytes))
     }
     /// Ends every allocation and gives all memory back.
     pub(crate) fn clear(&mut self, pool: &Pool) {
@@ -201,18 +199,21 @@ impl LocalHeap {
 mod tests {
     use crate::runtime::heap::*;
 
+    /// The buffer of all allocations.
+    const BUF: BufId = BufId(3);
+
     #[test]
     fn allocations_nest_and_are_reused() {
         let pool = Pool::new(usize::MAX);
         let mut heap = LocalHeap::default();
-        let first = heap.push(100, &pool).unwrap();
-        let second = heap.push(1, &pool).unwrap();
+        let first = heap.push(BUF, 100, &pool).unwrap();
+        let second = heap.push(BUF, 1, &pool).unwrap();
         assert_eq!((first as usize % ALIGN, second as usize - first as usize), (0, 128));
-        assert_eq!(heap.pop(&pool), 1);
-        assert_eq!(heap.push(5, &pool), Some(second), "popped memory is reused");
-        let large = heap.push(1 << 20, &pool).unwrap();
-        assert_eq!(heap.pop(&pool), 1 << 20);
-        assert_eq!(heap.push(1 << 20, &pool), Some(large), "a large block is reused");
+        assert_eq!(heap.pop(&pool), Some((BUF, 1)));
+        assert_eq!(heap.push(BUF, 5, &pool), Some(second), "popped memory is reused");
+        let large = heap.push(BUF, 1 << 20, &pool).unwrap();
+        assert_eq!(heap.pop(&pool), Some((BUF, 1 << 20)));
+        assert_eq!(heap.push(BUF, 1 << 20, &pool), Some(large), "a large block is reused");
         heap.clear(&pool);
         assert_eq!(pool.lock().live_bytes, 0);
         assert_eq!(pool.idle_bytes(), (1 << 20) + CHUNK_BYTES);
@@ -224,12 +225,13 @@ mod tests {
     fn many_small_allocations_fill_chunks() {
         let pool = Pool::new(usize::MAX);
         let mut heap = LocalHeap::default();
-        let all: Vec<usize> = (0..100).map(|_| heap.push(CHUNK_ALLOCATION_BYTES, &pool).unwrap() as usize).collect();
+        let all: Vec<usize> =
+            (0..100).map(|_| heap.push(BUF, CHUNK_ALLOCATION_BYTES, &pool).unwrap() as usize).collect();
         let mut sorted = all.clone();
         sorted.sort_unstable();
         assert!(sorted.windows(2).all(|w| w[1] - w[0] >= CHUNK_ALLOCATION_BYTES), "no two overlap");
-        (0..100).for_each(|_| assert_eq!(heap.pop(&pool), CHUNK_ALLOCATION_BYTES));
-        assert_eq!(heap.push(CHUNK_ALLOCATION_BYTES, &pool).map(|p| p as usize), Some(all[0]));
+        (0..100).for_each(|_| assert_eq!(heap.pop(&pool), Some((BUF, CHUNK_ALLOCATION_BYTES))));
+        assert_eq!(heap.push(BUF, CHUNK_ALLOCATION_BYTES, &pool).map(|p| p as usize), Some(all[0]));
     }
 
     #[test]
@@ -237,7 +239,7 @@ mod tests {
         let pool = Pool::new(usize::MAX);
         let mut heap = LocalHeap::default();
         for mib in [8, 16, 24] {
-            heap.push(mib << 20, &pool).unwrap();
+            heap.push(BUF, mib << 20, &pool).unwrap();
             heap.pop(&pool);
         }
         assert_eq!(pool.idle_bytes(), 24 << 20, "smaller blocks were freed before larger ones were made");
@@ -247,18 +249,19 @@ mod tests {
     fn large_blocks_end_early_and_once() {
         let pool = Pool::new(usize::MAX);
         let mut heap = LocalHeap::default();
-        let (first, small) = (heap.push(1 << 20, &pool).unwrap(), heap.push(100, &pool).unwrap());
-        assert_eq!((heap.free_early(small, &pool), heap.free_early(first, &pool)), (0, 1 << 20));
-        assert_eq!(heap.free_early(first, &pool), 0, "it is gone");
-        assert_eq!(heap.push(1 << 20, &pool), Some(first), "while the allocations in it go on");
-        assert_eq!((heap.pop(&pool), heap.pop(&pool), heap.pop(&pool)), (1 << 20, 100, 0));
+        let (first, small) = (heap.push(BUF, 1 << 20, &pool).unwrap(), heap.push(BUF, 100, &pool).unwrap());
+        assert_eq!((heap.free_early(small, &pool), heap.free_early(first, &pool)), (None, Some((BUF, 1 << 20))));
+        assert_eq!(heap.free_early(first, &pool), None, "it is gone");
+        assert_eq!(heap.push(BUF, 1 << 20, &pool), Some(first), "while the allocations in it go on");
+        let popped = [heap.pop(&pool), heap.pop(&pool), heap.pop(&pool)];
+        assert_eq!(popped, [Some((BUF, 1 << 20)), Some((BUF, 100)), None]);
         assert_eq!(pool.idle_bytes(), 1 << 20);
     }
 
     #[test]
     fn impossible_sizes_fail() {
         let pool = Pool::new(usize::MAX);
-        assert!(LocalHeap::default().push(usize::MAX, &pool).is_none());
-        assert!(LocalHeap::default().push(usize::MAX / 2, &pool).is_none());
+        assert!(LocalHeap::default().push(BUF, usize::MAX, &pool).is_none());
+        assert!(LocalHeap::default().push(BUF, usize::MAX / 2, &pool).is_none());
     }
 }

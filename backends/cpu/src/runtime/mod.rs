@@ -9,6 +9,7 @@ pub(crate) mod device;
 pub(crate) mod entry;
 mod heap;
 mod parallel;
+mod profile;
 mod run;
 mod stack;
 #[cfg(test)]
@@ -17,4 +18,5 @@ mod tests;
 pub(crate) use entry::guarded;
 pub(crate) use heap::Pool;
 pub(crate) use parallel::within;
+pub use profile::Sampler;
 pub(crate) use run::{Line, Run, Worker};

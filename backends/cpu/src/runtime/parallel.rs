@@ -39,12 +39,15 @@ pub(crate) fn launch(worker: &mut Worker<'_>, task: TaskFn, closure: *const u64,
     if helpers < 1 {
         run.with_stack(|| iterate(&shared, worker, min, end));
     } else {
+        let mut around = 0;
         rayon::scope(|scope| {
             for _ in 0..helpers {
                 scope.spawn(|_| run.with_stack(|| take_chunks(&shared, &mut Worker::new(run))));
             }
             run.with_stack(|| take_chunks(&shared, worker));
+            around = worker.wait();
         });
+        worker.go_on(around);
     }
     shared.failed.load(Ordering::Relaxed) as i64
 }

@@ -2,7 +2,9 @@
 
 use super::device::OnDevice;
 use super::heap::{LocalHeap, Pool};
+use super::profile::Marks;
 use crate::error::CpuFault;
+use crate::profile::{Activity, MemoryEvent};
 use crate::tuning::{LOCK_ATTEMPTS, LOCK_BITS};
 use halide_core::ids::Id;
 use halide_core::interp::PrintSink;
@@ -11,9 +13,9 @@ use halide_core::pipeline::note_text;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_ir::visit::for_each_stmt;
-use halide_ir::{Piece, Program, Stmt};
+use halide_ir::{BufId, Piece, Program, Stmt};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The state that all workers of a run share.
 pub(crate) struct Run<'a> {
@@ -37,6 +39,8 @@ pub(crate) struct Run<'a> {
     /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs and sites share
     /// them.
     locks: [AtomicBool; LOCKS],
+    /// The words in which threads say where they are.
+    pub(super) marks: Arc<Marks>,
 }
 
 /// A line that a program prints.
@@ -80,7 +84,7 @@ pub(super) fn lock_number(func: i64, site: i64) -> usize {
     ((site as u64 ^ func).wrapping_mul(GOLDEN) >> (u64::BITS - LOCK_BITS)) as usize
 }
 
-/// The state of one thread while it takes part in a run. Compiled code gets a pointer to it and reads the first three
+/// The state of one thread while it takes part in a run. Compiled code gets a pointer to it and reads the first four
 /// fields.
 #[repr(C)]
 pub(crate) struct Worker<'a> {
@@ -90,7 +94,13 @@ pub(crate) struct Worker<'a> {
     pub(crate) counters: *const AtomicI64,
     /// The flag that is not 0 once the run is to end.
     pub(crate) stop: *const AtomicU8,
+    /// The word in which this thread says where it is.
+    pub(crate) mark: *const AtomicU64,
     pub(crate) run: &'a Run<'a>,
+    /// The same word.
+    word: &'a AtomicU64,
+    /// The contents of the word when this thread joined: where it was in the work that waits for this.
+    before: u64,
     heap: LocalHeap,
 }
 
@@ -115,7 +125,12 @@ impl<'a> Run<'a> {
             device: None,
             print: None,
             locks: [const { AtomicBool::new(false) }; LOCKS],
+            marks: Marks::unread(),
         }
+    }
+    /// The same run, whose threads say in words of their own where they are.
+    pub(crate) fn marking(self, marks: Arc<Marks>) -> Run<'a> {
+        Run { marks, ..self }
     }
     /// The same run, whose lines go to `sink`.
     pub(crate) fn printing(self, lines: &'a [Line], sink: Option<&'a PrintSink>) -> Run<'a> {
@@ -154,6 +169,11 @@ impl<'a> Run<'a> {
     pub(super) fn hold(&self, bytes: usize) {
         let before = self.live.fetch_add(bytes, Ordering::Relaxed);
         self.peak.fetch_max(before.saturating_add(bytes), Ordering::Relaxed);
+        self.note(None, bytes as i64, before.saturating_add(bytes));
+    }
+    /// Gives memory back that was held.
+    pub(super) fn let_go(&self, bytes: usize) {
+        self.release(None, bytes);
     }
     /// The same run with a device for kernels.
     pub(crate) fn on_device(self, device: Option<OnDevice<'a>>) -> Run<'a> {
@@ -188,18 +208,23 @@ impl<'a> Run<'a> {
     pub(super) fn ends(&self) -> bool {
         self.failed() || self.limits.stopped().is_some()
     }
-    fn charge(&self, bytes: usize) -> Result<(), OverCap> {
+    fn charge(&self, buf: BufId, bytes: usize) -> Result<(), OverCap> {
         let before = self.live.fetch_add(bytes, Ordering::Relaxed);
         if let Err(over) = self.limits.check(bytes as u64, before as u64, || self.pool.idle_bytes() as u64) {
-            self.release(bytes);
+            self.live.fetch_sub(bytes, Ordering::Relaxed);
             return Err(over);
         }
         self.peak.fetch_max(before + bytes, Ordering::Relaxed);
         self.allocations.fetch_add(1, Ordering::Relaxed);
+        self.note(Some(buf), bytes as i64, before + bytes);
         Ok(())
     }
-    pub(super) fn release(&self, bytes: usize) {
-        self.live.fetch_sub(bytes, Ordering::Relaxed);
+    fn release(&self, buf: Option<BufId>, bytes: usize) {
+        let before = self.live.fetch_sub(bytes, Ordering::Relaxed);
+        self.note(buf, -(bytes as i64), before.saturating_sub(bytes));
+    }
+    fn note(&self, buf: Option<BufId>, bytes: i64, live: usize) {
+        self.marks.note(|at| MemoryEvent { at, buf, bytes, live: live as u64 });
     }
 }
 
@@ -207,29 +232,51 @@ impl<'a> Worker<'a> {
     /// A worker without memory.
     pub(crate) fn new(run: &'a Run<'a>) -> Worker<'a> {
         let (args, counters, stop) = (run.args.as_ptr(), run.counters.as_ptr(), std::ptr::from_ref(run.limits.flag()));
-        Worker { args, counters, stop, run, heap: LocalHeap::default() }
+        let word = run.marks.of_this_thread();
+        let before = word.load(Ordering::Relaxed);
+        word.store(Activity::Outside.word(), Ordering::Relaxed);
+        Worker { args, counters, stop, mark: word, run, word, before, heap: LocalHeap::default() }
+    }
+    /// Does `work` while this thread says that it is at `activity`.
+    pub(super) fn at<T>(&mut self, activity: Activity, work: impl FnOnce(&mut Self) -> T) -> T {
+        if !self.run.marks.are_read() {
+            return work(self);
+        }
+        let around = self.word.swap(activity.word(), Ordering::Relaxed);
+        let result = work(self);
+        self.word.store(around, Ordering::Relaxed);
+        result
+    }
+    /// Says that this thread waits, until the matching [`Worker::go_on`], which is given what this returns. It may take
+    /// up other work meanwhile.
+    pub(super) fn wait(&self) -> u64 {
+        self.word.swap(Activity::Waits.word(), Ordering::Relaxed)
+    }
+    /// Says that this thread is where it was.
+    pub(super) fn go_on(&self, around: u64) {
+        self.word.store(around, Ordering::Relaxed);
     }
     /// Memory that lasts until the matching [`Worker::release`]; `None` when there is none.
     ///
     /// # Errors
     /// It would exceed the cap.
-    pub(crate) fn allocate(&mut self, bytes: usize) -> Result<Option<*mut u8>, OverCap> {
-        self.run.charge(bytes)?;
-        let data = self.heap.push(bytes, self.run.pool);
+    pub(crate) fn allocate(&mut self, buf: BufId, bytes: usize) -> Result<Option<*mut u8>, OverCap> {
+        self.run.charge(buf, bytes)?;
+        let data = self.heap.push(buf, bytes, self.run.pool);
         if data.is_none() {
-            self.run.release(bytes);
+            self.run.release(Some(buf), bytes);
         }
         Ok(data)
     }
     /// Gives the memory of the allocation at `data` back before it ends.
     pub(crate) fn free_early(&mut self, data: *mut u8) {
-        let bytes = self.heap.free_early(data, self.run.pool);
-        self.run.release(bytes);
+        let freed = self.heap.free_early(data, self.run.pool);
+        freed.into_iter().for_each(|(buf, bytes)| self.run.release(Some(buf), bytes));
     }
     /// Ends the newest allocation.
     pub(crate) fn release(&mut self) {
-        let bytes = self.heap.pop(self.run.pool);
-        self.run.release(bytes);
+        let freed = self.heap.pop(self.run.pool);
+        freed.into_iter().for_each(|(buf, bytes)| self.run.release(Some(buf), bytes));
     }
 }
 
@@ -237,5 +284,6 @@ impl Drop for Worker<'_> {
     /// After a fault allocations are still open; they end here.
     fn drop(&mut self) {
         self.heap.clear(self.run.pool);
+        self.word.store(self.before, Ordering::Relaxed);
     }
 }

@@ -17,7 +17,7 @@ impl Run<'_> {
         let size = need.saturating_add(SPARE_STACK);
         self.hold(need);
         let result = stacker::grow(size, code);
-        self.release(need);
+        self.let_go(need);
         result
     }
 }

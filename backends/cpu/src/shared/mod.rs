@@ -4,6 +4,7 @@
 pub(crate) mod lane;
 pub(crate) mod linear;
 pub(crate) mod long_loops;
+pub(crate) mod marks;
 pub(crate) mod memo;
 pub(crate) mod pieces;
 pub(crate) mod range;

@@ -1,6 +1,7 @@
 //! Interface of a kernel and the code around it: captures, claims of memory, checks before a call, and refusals.
 
 use crate::shared::linear::Sums;
+use crate::shared::marks::Marks;
 use halide_core::ids::ParamId;
 use halide_ir::{BufId, Expr, FaultId, Sym, Type};
 
@@ -35,6 +36,8 @@ pub(crate) enum Capture {
     Heap(usize),
     /// The address of the flag that ends the run early.
     Stop,
+    /// The address of the word in which this thread says where it is.
+    Mark,
     /// Nothing at first; a kernel that was left by a check puts here its fault's number and 1, how many numbers it
     /// speaks of, and these.
     Failed,
@@ -72,4 +75,6 @@ pub(crate) trait Surroundings {
     fn elements(&self, buf: BufId) -> Option<u64>;
     /// Returns the definitions of names of index arithmetic.
     fn definitions(&self) -> &Sums;
+    /// Returns the marks that code leaves, if it leaves any, and the number of the definition around.
+    fn marks(&self) -> Option<(&Marks, u64)>;
 }

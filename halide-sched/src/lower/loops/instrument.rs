@@ -1,8 +1,6 @@
 //! Counts what is computed and what is allocated.
 //!
-//! Before: `Stage::Bounded`. After: the same with `Count` statements: for every Func the points computed (a point that
-//! is computed twice counts twice), the elements allocated in all, and the number of allocations. An allocation counts
-//! what the algorithm needs, folded as scheduled, without padding.
+//! Before: `Stage::Bounded`. After: the same with `Count` statements of every quantity of [`Counted`].
 //!
 //! The pass runs before storage is flattened, since a later pass may compute several points by one statement.
 //!
@@ -16,11 +14,13 @@
 //! ```
 //! becomes
 //! ```text
-//! count c1 += max(out#b2.extent0, 0)
-//! count c2 += 1
+//! count c3 += max(out#b2.extent0, 0)
+//! count c4 += 1
 //! realize f#f0 [0 extent out#b2.extent0] {
 //!   for x#L0 from 0 extent out#b2.extent0 {
-//!     count c0 += 1
+//!     count c2 += 1
+//!     count c5 += 1
+//!     count c6 += 1
 //!     provide f#f0(x#L0): f#b1 = in#b0(x#L0)
 //!   }
 //! }
@@ -28,60 +28,178 @@
 
 use crate::lower::walk;
 use halide_core::ids::FuncId;
-use halide_ir::visit::{nested, substitute};
-use halide_ir::{Expr, Program, Stmt, Sym, build};
+use halide_ir::visit::{for_each_node, nested, substitute};
+use halide_ir::{Expr, ExprKind, Program, Stmt, Sym, build};
 use std::collections::BTreeMap;
 
-/// The names of the counters of the Func `func`: points computed, elements allocated, allocations.
-pub fn counter_names(func: &str) -> [String; 3] {
-    [format!("{func}: points computed"), format!("{func}: elements allocated"), format!("{func}: allocations")]
+/// The quantities that are counted of each Func.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Counted {
+    /// Points computed, by all definitions; one that is computed twice counts twice.
+    Points,
+    /// Elements allocated in all, as the algorithm needs them and folded as scheduled, without padding.
+    Elements,
+    /// Allocations.
+    Allocations,
+    /// Bytes that its definitions read: each distinct access once for a point, on whichever side of a selection.
+    Loaded,
+    /// Bytes that its definitions store.
+    Stored,
+    /// Operations on data of its definitions: each distinct one once for a point, whatever the vectors.
+    Operations,
 }
 
-/// Adds a count to every definition and every allocation.
-pub fn instrument(program: Program) -> Program {
-    walk::map_body(program, |body, program| statement(&mut Instrument { program, first: BTreeMap::new() }, body))
+impl Counted {
+    /// All of them, in the order of their counters.
+    pub const ALL: [Counted; 6] = [
+        Counted::Points,
+        Counted::Elements,
+        Counted::Allocations,
+        Counted::Loaded,
+        Counted::Stored,
+        Counted::Operations,
+    ];
+
+    /// Returns the name of the counter of the Func `func`.
+    pub fn counter(self, func: &str) -> String {
+        let what = match self {
+            Counted::Points => "points computed",
+            Counted::Elements => "elements allocated",
+            Counted::Allocations => "allocations",
+            Counted::Loaded => "bytes loaded",
+            Counted::Stored => "bytes stored",
+            Counted::Operations => "operations",
+        };
+        format!("{func}: {what}")
+    }
+}
+
+/// A counter: the Func and the quantity.
+pub type Counter = (FuncId, Counted);
+
+/// Adds counts to every definition and every allocation. Also returns what the program's counters count, in their
+/// order.
+pub fn instrument(program: Program) -> (Program, Vec<Counter>) {
+    let mut counters = Vec::new();
+    let program = walk::map_body(program, |body, program| {
+        statement(&mut Instrument { program, first: BTreeMap::new(), counters: &mut counters }, body)
+    });
+    (program, counters)
 }
 
 struct Instrument<'p> {
     program: &'p mut Program,
-    /// The number of the first of the three counters of each Func seen.
+    /// The number of the first counter of each Func seen.
     first: BTreeMap<FuncId, u32>,
+    counters: &'p mut Vec<Counter>,
 }
 
 impl Instrument<'_> {
-    fn counters(&mut self, func: FuncId) -> u32 {
-        let Instrument { program, first } = self;
-        *first.entry(func).or_insert_with(|| {
+    fn count(&mut self, func: FuncId, what: Counted, amount: Expr) -> Stmt {
+        let Instrument { program, first, counters } = self;
+        let first = *first.entry(func).or_insert_with(|| {
             let start = program.counters.len() as u32;
-            program.counters.extend(counter_names(program.func_name(func)));
+            program.counters.extend(Counted::ALL.map(|what| what.counter(program.func_name(func))));
+            counters.extend(Counted::ALL.map(|what| (func, what)));
             start
-        })
+        });
+        Stmt::Count { counter: first + what as u32, amount }
+    }
+
+    /// The counts of `points` points of one definition, which do this work each.
+    fn of_points(&mut self, func: FuncId, points: &Expr, work: Work) -> Vec<Stmt> {
+        let mut counts = vec![self.count(func, Counted::Points, points.clone())];
+        let each =
+            [(Counted::Loaded, work.loaded), (Counted::Stored, work.stored), (Counted::Operations, work.operations)];
+        for (what, amount) in each.into_iter().filter(|(_, amount)| *amount > 0) {
+            counts.push(self.count(func, what, build::mul(points.clone(), build::int(amount))));
+        }
+        counts
     }
 }
 
 fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::Provide { func, ref mask, .. } => {
-            let count = Stmt::Count { counter: cx.counters(func), amount: stored(mask.as_ref()) };
-            build::block([count, s])
+            let counts = cx.of_points(func, &stored(mask.as_ref()), Work::of(cx.program, &s));
+            build::block(counts.into_iter().chain([s]))
         }
         // A step holds names and stores only, so its points are counted in front of it.
         Stmt::Atomic { func, ref body } => {
-            let mut amounts = Vec::new();
-            stored_in(body, &mut BTreeMap::new(), &mut amounts);
-            let counter = cx.counters(func);
-            let counts = amounts.into_iter().map(|amount| Stmt::Count { counter, amount });
-            build::block(counts.chain([s.clone()]))
+            let mut provides = Vec::new();
+            stored_in(body, &mut BTreeMap::new(), &mut provides);
+            let mut counts = Vec::new();
+            for (points, provide) in provides {
+                let work = Work::of(cx.program, provide);
+                counts.extend(cx.of_points(func, &points, work));
+            }
+            build::block(counts.into_iter().chain([s]))
         }
         Stmt::Realize { func, bounds, when, body } => {
-            let first = cx.counters(func);
             let needed = |amount| when.iter().fold(amount, |n, when| build::select(when.clone(), n, build::int(0)));
-            let elements = Stmt::Count { counter: first + 1, amount: needed(elements(cx.program, func, &bounds)) };
-            let once = Stmt::Count { counter: first + 2, amount: needed(build::int(1)) };
+            let all = needed(elements(cx.program, func, &bounds));
+            let elements = cx.count(func, Counted::Elements, all);
+            let once = cx.count(func, Counted::Allocations, needed(build::int(1)));
             let body = statement(cx, *body);
             build::block([elements, once, Stmt::Realize { func, bounds, when, body: Box::new(body) }])
         }
         other => walk::map_stmt(other, cx, |_, e| e.clone(), statement),
+    }
+}
+
+/// The work of a definition for one point.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    loaded: i64,
+    stored: i64,
+    operations: i64,
+}
+
+impl Work {
+    /// The work of a store.
+    fn of(program: &Program, provide: &Stmt) -> Work {
+        let Stmt::Provide { args, values, mask, .. } = provide else { return Work::default() };
+        let size = |buf| program.buffers[buf].elem.bytes() as i64;
+        let mut work = Work { stored: values.iter().map(|(buf, _)| size(*buf)).sum(), ..Work::default() };
+        // One expression of all of them has each distinct node once.
+        let mut seen = halide_ir::hash::Set::default();
+        let roots = args.iter().chain(mask).chain(values.iter().map(|(_, value)| value));
+        for root in roots {
+            for_each_node(root, &mut |e| {
+                if !seen.insert(e.clone()) {
+                    return;
+                }
+                match e.kind() {
+                    ExprKind::Read { buf, .. } => work.loaded += size(*buf),
+                    kind => work.operations += i64::from(is_operation(kind) && !e.ty().is_index()),
+                }
+            });
+        }
+        work
+    }
+}
+
+/// Returns true for what a processor has an instruction for, or several.
+fn is_operation(kind: &ExprKind) -> bool {
+    match kind {
+        ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Select(..)
+        | ExprKind::Cast(_)
+        | ExprKind::SaturatingCast(_)
+        | ExprKind::Math(..)
+        | ExprKind::Intrinsic(..) => true,
+        ExprKind::Const(_)
+        | ExprKind::Int(_)
+        | ExprKind::Sym(_)
+        | ExprKind::Param(_)
+        | ExprKind::Reinterpret(_)
+        | ExprKind::Likely(_)
+        | ExprKind::Read { .. }
+        | ExprKind::Load { .. }
+        | ExprKind::Ramp { .. }
+        | ExprKind::Broadcast(_)
+        | ExprKind::Shuffle(..) => false,
     }
 }
 
@@ -91,18 +209,20 @@ fn stored(mask: Option<&Expr>) -> Expr {
     mask.map_or(one.clone(), |m| build::select(m.clone(), one, build::int(0)))
 }
 
-/// The numbers of points that the definitions of an atomic step store, without the names of the step.
-fn stored_in(step: &Stmt, names: &mut BTreeMap<Sym, Expr>, amounts: &mut Vec<Expr>) {
+/// The definitions of an atomic step, each with the number of points that it stores, without the names of the step.
+fn stored_in<'s>(step: &'s Stmt, names: &mut BTreeMap<Sym, Expr>, provides: &mut Vec<(Expr, &'s Stmt)>) {
     match step {
-        Stmt::Provide { mask, .. } => amounts.push(substitute(&stored(mask.as_ref()), &|s| names.get(&s).cloned())),
+        Stmt::Provide { mask, .. } => {
+            provides.push((substitute(&stored(mask.as_ref()), &|s| names.get(&s).cloned()), step));
+        }
         Stmt::Let { bindings, body } => {
             for (symbol, value) in bindings {
                 let value = substitute(value, &|s| names.get(&s).cloned());
                 names.insert(*symbol, value);
             }
-            stored_in(body, names, amounts);
+            stored_in(body, names, provides);
         }
-        other => nested(other).for_each(|inner| stored_in(inner, names, amounts)),
+        other => nested(other).for_each(|inner| stored_in(inner, names, provides)),
     }
 }
 

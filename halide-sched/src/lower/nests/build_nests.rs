@@ -287,7 +287,8 @@ fn declare_loops<'a>(
         let name = format!("{}.{}", ctx.stage_name(func, stage), plan.vars[l.var].name);
         let never_unroll = plan.options.never_unroll;
         let case = case.clone();
-        let info = LoopInfo { case, partition: l.partition, never_unroll, at: l.at, ..LoopInfo::new(name) };
+        let (definition, partition) = (Some((func, stage)), l.partition);
+        let info = LoopInfo { definition, case, partition, never_unroll, at: l.at, ..LoopInfo::new(name) };
         let id = ctx.program.loops.push(info);
         ctx.loops.push(NestLoop { instance, others: Vec::new(), bounds: None, parent });
         leaves.insert(l.var, id);

@@ -6,6 +6,7 @@ use super::super::machine::{Arg, BlockId, Body, Inst, Mem, View};
 use super::captured_sums::CapturedSums;
 use super::claims::Heap;
 use super::levels::Level;
+use super::marks::Mark;
 use super::neighbours::Neighbours;
 use super::open_lines::OpenLines;
 use super::places::Allocations;
@@ -57,6 +58,8 @@ pub(super) struct Emit<'a> {
     pub(super) cold: Vec<BlockId>,
     /// Looks at the flag that ends the run.
     pub(super) polls: Polls,
+    /// The definition at hand, of code that says so.
+    pub(super) mark: Mark,
     /// True if some stores may be non-temporal.
     pub(super) streams: bool,
     /// True if bytes can be permuted.

@@ -8,7 +8,7 @@
 //! [`address`], [`load`], [`boundary_load`], [`table_lookup`], [`scalarised_gather`], [`paired_gather`] with
 //! [`neighbours`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move
 //! ([`shuffle`], [`interleave`], [`tiles`]) and statements ([`stmt`], [`slots`], [`heap`] with [`claims`], [`check`],
-//! [`poll`]).
+//! [`poll`], [`marks`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`polyfills`],
 //! [`narrow`] and [`permute`], and refused where that is not worth it.
@@ -38,6 +38,7 @@ mod kernel;
 mod lane_ops;
 mod levels;
 mod load;
+mod marks;
 mod mask;
 mod math;
 mod narrow;
@@ -72,6 +73,7 @@ use halide_ir::{For, LoopId, Program};
 use iced_x86::Code;
 use kernel::{Emit, IndexScratch, Names, Polls};
 use levels::Level;
+use marks::Mark;
 use neighbours::Neighbours;
 use open_lines::OpenLines;
 use places::Allocations;
@@ -121,6 +123,7 @@ pub(super) fn nest(
         small: Map::default(),
         open_lines: OpenLines::new(program, nest, widest(tier).bytes()),
         polls: Polls::default(),
+        mark: Mark::default(),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
         vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),

@@ -16,6 +16,12 @@ impl Emit<'_> {
     /// Emits a statement.
     pub(super) fn stmt(&mut self, s: &Stmt) -> Emitted<()> {
         self.check_size()?;
+        let around = self.begin_mark(s)?;
+        self.marked(s)?;
+        self.end_mark(around)
+    }
+    /// Emits a statement behind its mark.
+    fn marked(&mut self, s: &Stmt) -> Emitted<()> {
         match s {
             Stmt::Block(list) => self.block(list),
             Stmt::Let { bindings, body } => {

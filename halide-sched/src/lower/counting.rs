@@ -1,0 +1,42 @@
+//! The counts of a run without its work.
+
+use super::checks::check_accesses::check_accesses;
+use super::loops::{instrument, only_counts, sum_counts};
+use super::storage::flatten_storage::flatten_storage;
+use super::trace::LoweringTrace;
+use super::vectors::vectorize::vectorize;
+use super::{Counter, LowerError, LowerOptions, Lowered, finish, lower, lower_to_hoisted, simplified};
+use crate::plan::Plan;
+use halide_ir::Program;
+use halide_solve::simplify::Proofs;
+
+/// A program whose counters, at its end, say what a run of the plan computes and allocates.
+#[derive(Clone, Debug)]
+pub struct Counting {
+    /// The program, of `Stage::Final`.
+    pub program: Program,
+    /// The meaning of its counters, in their order.
+    pub counters: Vec<Counter>,
+    /// True if it only counts; otherwise counts depend on values that definitions store, and it computes all outputs.
+    pub alone: bool,
+}
+
+/// Lowers a plan to a program that counts. It takes the inputs and outputs of the plan.
+///
+/// # Errors
+/// As of [`lower`].
+pub fn lower_counting(plan: &Plan, options: &LowerOptions) -> Result<Counting, Vec<LowerError>> {
+    let (Lowered { program, .. }, facts) = lower_to_hoisted(plan, options)?;
+    let (program, counters) = instrument::instrument(program);
+    let Some(program) = only_counts::only_counts(program) else {
+        let options = LowerOptions { count: true, ..options.clone() };
+        let Lowered { program, counters, .. } = lower(plan, &options)?;
+        return Ok(Counting { program, counters, alone: false });
+    };
+    let mut trace = LoweringTrace::new();
+    let program = simplified(sum_counts::sum_counts(program), &facts, Proofs::All);
+    let program = vectorize(flatten_storage(program), &mut trace);
+    let program = simplified(program, &facts, Proofs::Unmarked);
+    let program = check_accesses(program, Some(&plan.pipeline), true, &mut trace);
+    Ok(Counting { program: finish(program), counters, alone: true })
+}

@@ -1,0 +1,131 @@
+//! Profiles and counts of runs.
+
+use halide::call::RunStats;
+use halide::counts::FuncCounts;
+use halide::prelude::*;
+use halide::profile::{Activity, Profile};
+use std::thread;
+use std::time::Duration;
+
+/// A value that takes a while.
+fn heavy(x: Var, y: Var) -> Expr {
+    let value = cast::<f32>(x * 3 + y);
+    sin(value) + cos(value)
+}
+
+/// A pipeline in which `g` computes three points of the same work for each one of `f`, and the names of the two.
+fn one_to_three(names: [&str; 2], schedule: &str) -> Compiled {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new(names[0]), Func::new(names[1]));
+    f[(x, y)] = heavy(x, y);
+    g[(x, y)] = heavy(x, y) + f[(x, y / 3)];
+    let schedule = schedule.replace("$f", names[0]).replace("$g", names[1]);
+    Pipeline::new([&g]).unwrap().compile(&schedule.parse().unwrap(), &Target::host()).unwrap()
+}
+
+const SERIAL: &str = "$f: compute_root() vectorize(x, natural)\n $g: vectorize(x, natural)";
+const PARALLEL: &str = "$f: compute_root() parallel(y) vectorize(x, natural)\n $g: parallel(y) vectorize(x, natural)";
+
+/// Profiles runs until there are this many samples.
+fn profile(compiled: &Compiled, samples: u64) -> Profile {
+    let mut out = Buffer::<f32>::new([256, 3 * 64]).unwrap();
+    let call = compiled.inputs().profile_until(samples, Duration::from_secs(60));
+    call.realize_into(out.view_mut().unwrap()).unwrap().profile.expect("asked for")
+}
+
+fn share(profile: &Profile, func: &str) -> f64 {
+    let is_of = |activity: &Activity| matches!(activity, Activity::Computes { func: of, .. } if of == func);
+    profile.rows.iter().filter(|row| is_of(&row.activity)).map(|row| profile.share(row)).sum()
+}
+
+#[test]
+fn shares_are_those_of_the_work() {
+    for schedule in [SERIAL, PARALLEL] {
+        let profile = profile(&one_to_three(["f", "g"], schedule), 2500);
+        let all: f64 = profile.rows.iter().map(|row| profile.share(row)).sum();
+        assert!((all - 1.0).abs() < 0.005, "{profile:?}");
+        let [f, g] = ["f", "g"].map(|func| share(&profile, func));
+        // Threads that wait for others, and a machine that does other things, have no part in this ratio.
+        let part = f / (f + g);
+        assert!((part - 0.25).abs() < 0.06, "{part}\n{}", profile.text(&[]));
+        assert!(f + g > 0.4, "{}", profile.text(&[]));
+    }
+}
+
+#[test]
+fn runs_that_are_profiled_at_once_do_not_see_each_other() {
+    thread::scope(|scope| {
+        let runs = [["a", "b"], ["c", "d"]]
+            .map(|names| scope.spawn(move || (names, profile(&one_to_three(names, PARALLEL), 300))));
+        for (names, profile) in runs.map(|run| run.join().unwrap()) {
+            for row in &profile.rows {
+                if let Activity::Computes { func, .. } = &row.activity {
+                    assert!(names.contains(&func.as_str()), "{names:?}: {func}");
+                }
+            }
+            assert!(share(&profile, names[1]) > 0.0);
+        }
+    });
+}
+
+#[test]
+fn memory_is_told_from_the_first_allocation_to_the_last_release() {
+    let compiled = one_to_three(["f", "g"], "$f: compute_at($g, y) store_in(Heap)\n $g: parallel(y)");
+    let mut out = Buffer::<f32>::new([3000, 20]).unwrap();
+    let stats = compiled.inputs().profile().realize_into(out.view_mut().unwrap()).unwrap();
+    let profile = stats.profile.unwrap();
+    assert_eq!(profile.peak_bytes(), stats.peak_bytes);
+    assert_eq!(profile.memory.iter().map(|event| event.bytes).sum::<i64>(), 0, "{:?}", profile.memory);
+    let of_f = profile.memory.iter().filter(|event| event.func.as_deref() == Some("f"));
+    assert_eq!(of_f.count() as u64, 2 * stats.allocations);
+}
+
+fn counts_of(compiled: &Compiled, extents: [i64; 2]) -> (RunStats, Vec<FuncCounts>) {
+    let mut out = Buffer::<f32>::new(extents).unwrap();
+    let mut stats = compiled.inputs().count().realize_into(out.view_mut().unwrap()).unwrap();
+    let counts = stats.counts.take().expect("asked for");
+    (stats, counts)
+}
+
+#[test]
+fn counts_are_of_every_func_and_of_what_is_computed_again() {
+    let compiled = one_to_three(["f", "g"], "$g: split(y, yo, yi, 2)\n $f: compute_at($g, yi)");
+    let (stats, counts) = counts_of(&compiled, [100, 12]);
+    assert!(stats.profile.is_none());
+    let [f, g] = ["f", "g"].map(|func| counts.iter().find(|of| of.func == func).unwrap());
+    assert_eq!((f.points, f.needed, f.recompute()), (1200, Some(400), Some(3.0)));
+    assert_eq!((g.points, g.needed, g.stored, g.loaded), (1200, Some(1200), 4800, 4800));
+    assert_eq!((f.elements, f.allocations, f.stored), (1200, 12, 4800));
+    assert!(f.operations >= 3 * f.points, "{f:?}");
+}
+
+#[test]
+fn runs_of_no_points_and_runs_that_fail_end_as_ever() {
+    let compiled = one_to_three(["f", "g"], PARALLEL);
+    let mut none = Buffer::<f32>::new([0, 5]).unwrap();
+    let stats = compiled.inputs().profile().count().realize_into(none.view_mut().unwrap()).unwrap();
+    assert_eq!(stats.counts.unwrap().iter().map(|of| of.points).sum::<u64>(), 0);
+    let call = |call: Call<'_>| {
+        let mut out = Buffer::<f32>::new([4000, 4000]).unwrap();
+        call.memory_cap(1000).realize_into(out.view_mut().unwrap()).unwrap_err().to_string()
+    };
+    assert_eq!(call(compiled.inputs()), call(compiled.inputs().profile().count()));
+}
+
+#[test]
+fn counts_that_depend_on_data_are_those_of_the_run() {
+    let x = Var::new("x");
+    let r = RDom::new([(0, 100)]);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = x % 3;
+    g[x] = 0.into();
+    r.where_(f[r.x].eq(1));
+    g[r.x] += 1;
+    let pipeline = Pipeline::new([&g]).unwrap();
+    let compiled = pipeline.compile(&"f: compute_root()".parse().unwrap(), &Target::host()).unwrap();
+    let mut out = Buffer::<i32>::new([100]).unwrap();
+    let stats = compiled.inputs().count().realize_into(out.view_mut().unwrap()).unwrap();
+    assert_eq!(out.to_vec().iter().sum::<i32>(), 33);
+    let counts = stats.counts.unwrap();
+    assert_eq!(counts.iter().find(|of| of.func == "g").unwrap().points, 133, "{counts:?}");
+}
