@@ -44,7 +44,7 @@ pub const SHOWN: [Shown; 8] = [
         schedule: "blur_y: tile(x, y, xo, yo, xi, yi, 4, 4)\nblur_x: store_at(blur_y, xo) compute_at(blur_y, yi)",
         fold: Some(3),
     },
-    Shown { name: "sliding_points", schedule: "blur_x: store_root() compute_at(blur_y, x)", fold: None },
+    Shown { name: "sliding_points", schedule: "blur_x: store_root() compute_at(blur_y, x)", fold: Some(3) },
 ];
 
 impl Shown {

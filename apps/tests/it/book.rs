@@ -2,7 +2,7 @@
 //! against the block `text` behind it. `UPDATE_EXPECT=1` writes that block anew where it differs.
 //!
 //! ```text
-//! sched,file=NAME    a schedule that is written to a file beforehand
+//! sched,file-NAME    a schedule that is written to the file `NAME.sched` beforehand
 //! sh                 commands, run one after the other in a folder of the page's own
 //! text               what they print; times, counts of threads and names of machines are not compared
 //! text,loose         the same where a machine decides more of it: the first word of each line is compared
@@ -77,8 +77,8 @@ fn command_lines_print_what_the_book_says() {
         let place = Workplace::new();
         let mut parts = parts(&page);
         for i in 0..parts.len() {
-            if let Some(name) = parts[i].words().find_map(|word| word.strip_prefix("file=")) {
-                std::fs::write(place.path(name), &parts[i].text).expect("a file");
+            if let Some(name) = parts[i].words().find_map(|word| word.strip_prefix("file-")) {
+                std::fs::write(place.path(&format!("{name}.sched")), &parts[i].text).expect("a file");
             }
             let commands = if parts[i].kind() == "sh" { commands(&parts[i]) } else { Vec::new() };
             if commands.is_empty() {

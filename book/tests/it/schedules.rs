@@ -8,13 +8,13 @@ use expect_test::expect_file;
 use halide_book::algorithms::{ALGORITHMS, Algorithm};
 
 fn subject(algorithm: &Algorithm) -> Subject {
-    let Algorithm { pipeline, regions, cases, .. } = algorithm;
-    Subject { pipeline: *pipeline, regions: *regions, params: Vec::new, cases: *cases }
+    let Algorithm { pipeline, regions, shows_all, cases, .. } = algorithm;
+    Subject { pipeline: *pipeline, regions: *regions, params: Vec::new, shows_all: *shows_all, cases: *cases }
 }
 
 /// The algorithm whose code a block is.
 fn shown(part: &Part) -> Option<&'static Algorithm> {
-    let name = part.words().find_map(|word| word.strip_prefix("algorithm="))?;
+    let name = part.words().find_map(|word| word.strip_prefix("algorithm-"))?;
     let known = ALGORITHMS.iter().find(|algorithm| algorithm.name == name);
     Some(known.unwrap_or_else(|| panic!("line {}: there is no algorithm `{name}`", part.line)))
 }

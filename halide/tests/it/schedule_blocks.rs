@@ -23,6 +23,8 @@ pub(crate) struct Subject {
     pub(crate) regions: fn(i64, i64) -> Vec<Region>,
     /// The parameters of runs that end with a fault.
     pub(crate) params: fn() -> Vec<(&'static str, Scalar)>,
+    /// Shows the loops of all Funcs, not only of those that a schedule names.
+    pub(crate) shows_all: bool,
     /// The cases in which results are held against the interpreter.
     pub(crate) cases: fn() -> Vec<Case>,
 }
@@ -60,8 +62,11 @@ fn run(subject: &Subject, part: &Part) -> Result<(), Error> {
     full.realize_all(&regions).map(|_| ())
 }
 
-/// The part of a loop nest that Funcs of the schedule stand in: a page has room for no more.
-fn nests_of(nest: &str, schedule: &Schedule) -> String {
+/// The part of a loop nest that Funcs of the schedule stand in: a page has room for no more of a large algorithm.
+fn nests_of(subject: &Subject, nest: &str, schedule: &Schedule) -> String {
+    if subject.shows_all {
+        return nest.trim_end().to_string() + "\n";
+    }
     let mut groups: Vec<String> = Vec::new();
     for line in nest.split_inclusive('\n') {
         match groups.last_mut() {
@@ -70,9 +75,7 @@ fn nests_of(nest: &str, schedule: &Schedule) -> String {
         }
     }
     let has = |group: &String| schedule.directives().iter().any(|d| group.contains(&d.subject.func));
-    // A schedule of no words speaks of everything.
-    let all = schedule.directives().is_empty();
-    groups.into_iter().filter(|group| all || has(group)).collect()
+    groups.into_iter().filter(has).collect()
 }
 
 /// The block behind block `i` and the text that it should have, if something tells it.
@@ -83,7 +86,7 @@ pub(crate) fn expected(subject: &Subject, parts: &[Part], i: usize) -> Result<Op
             let compiled = compiled(subject, part).map_err(|error| error.to_string())?;
             let Some(behind) = next(parts, i, "loops") else { return Ok(None) };
             let nest = compiled.loops().map_err(|error| error.to_string())?;
-            Ok(Some((behind, nests_of(&nest, &schedule(part).map_err(|error| error.to_string())?))))
+            Ok(Some((behind, nests_of(subject, &nest, &schedule(part).map_err(|error| error.to_string())?))))
         }
         kind @ ("sched-error" | "sched-fault") => {
             let result = if kind == "sched-error" { compiled(subject, part).map(|_| ()) } else { run(subject, part) };

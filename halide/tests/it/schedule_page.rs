@@ -11,8 +11,13 @@ use halide::prelude::*;
 use halide::schedule::{closest, rows};
 
 /// The algorithm of the page.
-const SUBJECT: Subject =
-    Subject { pipeline: algorithm, regions, params: || vec![("rows", 1.into()), ("absolute", false.into())], cases };
+const SUBJECT: Subject = Subject {
+    pipeline: algorithm,
+    regions,
+    shows_all: false,
+    params: || vec![("rows", 1.into()), ("absolute", false.into())],
+    cases,
+};
 
 /// The sizes of all outputs, by that of the images.
 fn regions(width: i64, height: i64) -> Vec<Region> {
