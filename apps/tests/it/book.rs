@@ -41,7 +41,7 @@ fn is_of_gpus(line: &str) -> bool {
 fn printed(place: &Workplace, commands: &[&str]) -> String {
     let mut all = String::new();
     for command in commands {
-        let ran = place.run_with(command, &[("COLUMNS", "120"), ("NO_COLOR", "1")]);
+        let ran = place.run_with(command, &[("COLUMNS", "120"), ("NO_COLOR", "1"), ("NODEVICE_SELECT", "1")]);
         all += &ran.stdout;
         all += &ran.stderr;
         if ran.status != 0 {

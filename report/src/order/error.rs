@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A trace that cannot be replayed, or a picture that cannot be encoded.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum OrderError {
     /// The run failed.
@@ -50,6 +50,8 @@ impl fmt::Display for OrderError {
         }
     }
 }
+
+halide::debug_is_display!(OrderError);
 
 impl std::error::Error for OrderError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
