@@ -7,7 +7,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum OrderError {
     /// The run failed.
-    Run(halide::Error),
+    Run(Box<halide::Error>),
     /// The run has more events than a replay keeps.
     TooManyEvents {
         /// The most events of a replay.
@@ -56,7 +56,7 @@ halide::debug_is_display!(OrderError);
 impl std::error::Error for OrderError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            OrderError::Run(error) => Some(error),
+            OrderError::Run(error) => Some(error.as_ref()),
             _ => None,
         }
     }

@@ -122,7 +122,7 @@ impl Replay {
         });
         match traced {
             Err(Error::Cancelled) if events.len() > MOST_EVENTS => Err(OrderError::TooManyEvents { most: MOST_EVENTS }),
-            Err(error) => Err(OrderError::Run(error)),
+            Err(error) => Err(OrderError::Run(Box::new(error))),
             Ok(_) => Replay::of(&events, folds),
         }
     }
