@@ -2,9 +2,10 @@
 
 use crate::algorithms::blur;
 use halide::prelude::*;
+use halide_report::order::canvas::Fold;
 use halide_report::order::colour::palette;
 use halide_report::order::raster::Raster;
-use halide_report::order::replay::{Fold, Replay};
+use halide_report::order::replay::Replay;
 use halide_report::order::{animation, picture};
 use image::{DynamicImage, ImageFormat};
 use std::error::Error;

@@ -1,10 +1,11 @@
 //! A run as a GIF: fresh stores glow and fade, loads flash, and storage that was given back goes grey.
 
+use super::canvas::{Place, Step};
 use super::colour::{Colour, GLOW_STEPS, TIMES, TRANSPARENT, palette};
 use super::error::OrderError;
 use super::layout::{Layout, SCALE};
 use super::raster::{Raster, Rect, text_height, text_width};
-use super::replay::{Place, Replay, Step};
+use super::replay::Replay;
 use gif::{DisposalMethod, Encoder, EncodingError, Frame, Repeat};
 use std::borrow::Cow;
 

@@ -1,8 +1,9 @@
 //! The places of canvases in a picture: side by side, equal coordinates of the second dimension at the same height.
 
+use super::canvas::Canvas;
 use super::colour::Colour;
 use super::raster::{Raster, Rect, text_height, text_width};
-use super::replay::{Canvas, Replay};
+use super::replay::Replay;
 
 /// The width that pictures aim at, in pixels: the column of text of a page.
 const WIDTH: usize = 600;
@@ -84,9 +85,10 @@ impl Layout {
 
 /// The two lines of text above a canvas.
 fn lines(canvas: &Canvas) -> [String; 2] {
-    let count = match canvas.is_input() {
-        true => format!("{} loads", canvas.loads()),
-        false => format!("{} stores", canvas.stores()),
+    let (count, word) = match canvas.is_input() {
+        true => (canvas.loads(), "load"),
+        false => (canvas.stores(), "store"),
     };
+    let count = format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     [canvas.name.clone(), count]
 }

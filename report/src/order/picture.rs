@@ -1,11 +1,12 @@
 //! One picture of a whole run: colours tell the order of first stores, from dark to light, and digits the times that a
 //! point was computed, if that is more than once; of images, the times that it was loaded.
 
+use super::canvas::{Canvas, Cell};
 use super::colour::{Colour, ORDER_STEPS, palette};
 use super::error::OrderError;
 use super::layout::{Layout, SCALE};
 use super::raster::{Raster, Rect, text_height, text_width};
-use super::replay::{Canvas, Cell, Replay};
+use super::replay::Replay;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 

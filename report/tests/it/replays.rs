@@ -1,8 +1,9 @@
 //! Counts, orders and ends of storage of runs.
 
 use halide::prelude::*;
+use halide_report::order::canvas::{Fold, Place, Step};
 use halide_report::order::error::OrderError;
-use halide_report::order::replay::{Fold, Place, Replay, Step};
+use halide_report::order::replay::Replay;
 
 /// A blur of three across and three down of `f(x, y) = x + y`, and its result.
 pub(crate) fn replay(schedule: &str, extents: [i64; 2], folds: &[Fold]) -> (Replay, Buffer<i32>) {
