@@ -9,3 +9,4 @@ mod pictures;
 #[path = "../../../halide/tests/it/schedule_blocks.rs"]
 mod schedule_blocks;
 mod schedules;
+mod start;
