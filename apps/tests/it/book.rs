@@ -5,7 +5,8 @@
 //! sched,file-NAME    a schedule that is written to the file `NAME.sched` beforehand
 //! sh                 commands, run one after the other in a folder of the page's own
 //! text               what they print; times, counts of threads and names of machines are not compared
-//! text,loose         the same where a machine decides more of it: the first words of lines are compared, in any order
+//! text,loose         the same where a machine decides more of it: the first words of lines are compared, in any order and
+//!                    without notes
 //! ```
 
 use crate::Workplace;
@@ -73,6 +74,7 @@ fn compared(part: &Part, text: &str) -> Vec<Vec<String>> {
     let mut lines: Vec<Vec<String>> = text.lines().map(words).filter(|words| !words.is_empty()).collect();
     if is_loose {
         lines.iter_mut().for_each(|words| words.truncate(1));
+        lines.retain(|words| words[0] != "note");
         lines.sort();
         lines.dedup();
     }
