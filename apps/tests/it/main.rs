@@ -2,11 +2,14 @@
 
 mod auto;
 mod bad_input;
+mod book;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod images;
 mod limits;
 mod own;
+#[path = "../../../halide/tests/it/page.rs"]
+mod page;
 mod pictures;
 mod reports;
 mod schedules;

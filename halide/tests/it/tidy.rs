@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 500;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
-pub(crate) const CRATES: [(&str, &str); 17] = [
+pub(crate) const CRATES: [(&str, &str); 19] = [
     ("core", "halide-core"),
     ("ir", "halide-ir"),
     ("solve", "halide-solve"),
@@ -20,8 +20,10 @@ pub(crate) const CRATES: [(&str, &str); 17] = [
     ("cpu", "backends/cpu"),
     ("gpu", "backends/gpu"),
     ("halide", "halide"),
+    ("report", "report"),
     ("tool", "tool"),
     ("apps", "apps"),
+    ("book", "book"),
     ("checks", "checks"),
     ("skips", "checks/skips"),
     ("peers", "benches/peers/rust"),

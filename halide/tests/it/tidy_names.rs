@@ -26,7 +26,7 @@ const METHODS: [&str; 18] = [
 ];
 
 /// The crates that the rule is not for: tests and benches, which read what programs print.
-const NOT_SHIPPED: [&str; 6] = ["testing", "checks", "skips", "peers", "benches", "fuzz"];
+const NOT_SHIPPED: [&str; 7] = ["testing", "book", "checks", "skips", "peers", "benches", "fuzz"];
 
 /// Returns true for sources of crates that are shipped.
 fn is_shipped(path: &str) -> bool {
