@@ -199,9 +199,24 @@ impl Job {
         threads: Option<usize>,
         outputs: &mut [AnyBuffer],
     ) -> Result<RunStats, Error> {
+        self.run_with(compiled, threads, None, outputs)
+    }
+
+    /// [`Job::run`] that another thread can end by `cancel`.
+    ///
+    /// # Errors
+    /// Of the run; [`Error::Cancelled`].
+    pub fn run_with(
+        &self,
+        compiled: &Compiled,
+        threads: Option<usize>,
+        cancel: Option<&Cancel>,
+        outputs: &mut [AnyBuffer],
+    ) -> Result<RunStats, Error> {
         let mut most = RunStats::default();
         for (inputs, output) in self.runs.iter().zip(outputs) {
-            let stats = self.call(compiled, inputs, threads).realize_all_into(&mut [output.view_mut()?])?;
+            let call = cancel.into_iter().fold(self.call(compiled, inputs, threads), Call::cancel_with);
+            let stats = call.realize_all_into(&mut [output.view_mut()?])?;
             most.peak_bytes = most.peak_bytes.max(stats.peak_bytes);
         }
         Ok(most)

@@ -2,6 +2,7 @@
 
 mod auto;
 mod bad_input;
+mod bench;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod images;
@@ -11,6 +12,7 @@ mod pictures;
 mod reports;
 mod schedules;
 mod tune;
+mod watch;
 mod words;
 
 use halide_skips::{Need, skip};

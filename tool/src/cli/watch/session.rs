@@ -1,0 +1,314 @@
+//! The versions of a watched schedule: compiled, run, judged and timed, a row each.
+
+use super::super::args_common::CommonArgs;
+use super::super::args_timing::WatchArgs;
+use super::super::common::{Bench, Runner, threads, timed};
+use super::super::failure::Failure;
+use super::super::stamp;
+use super::best_file::BestFile;
+use super::changes::changes;
+use super::content::Seen;
+use super::judge::{Judge, Verdict};
+use super::kept::{Kept, Version};
+use super::mailbox::{Mailbox, Saved};
+use super::row::{Outcome, Row, Standing, Timed};
+use super::series::{Ran, Series};
+use super::shown::Shown;
+use crate::files;
+use crate::job::Job;
+use crate::samples::Samples;
+use halide::prelude::*;
+use indicatif::ProgressBar;
+use std::time::SystemTime;
+
+/// The circumstances of a watch, which do not change.
+pub(super) struct Setting<'a> {
+    pub(super) job: &'a Job,
+    pub(super) args: &'a WatchArgs,
+    pub(super) runner: &'a Runner,
+    pub(super) mailbox: &'a Mailbox,
+    /// The fingerprint of the algorithm.
+    pub(super) algorithm: String,
+    pub(super) processor: String,
+}
+
+impl Setting<'_> {
+    fn common(&self) -> &CommonArgs {
+        &self.args.common
+    }
+
+    fn threads(&self) -> Option<usize> {
+        self.common().threads.map(usize::from)
+    }
+}
+
+/// A row that is still measured.
+struct Open {
+    number: u64,
+    saved: SystemTime,
+    timed: Timed,
+    ran: Ran,
+    /// The text of the file.
+    text: String,
+    series: Series,
+}
+
+impl Open {
+    fn row(&self, is_done: bool) -> Row {
+        let outcome = Outcome::Timed(Box::new(self.timed.clone()));
+        Row { number: self.number, saved: self.saved, is_done, outcome }
+    }
+}
+
+/// A watch that goes on.
+pub(super) struct Session<'a> {
+    setting: Setting<'a>,
+    shown: Shown,
+    outputs: Vec<AnyBuffer>,
+    judge: Judge,
+    kept: Kept,
+    best_file: BestFile,
+    rows: u64,
+    /// The first version that ran, with its row.
+    first: Option<(u64, Ran)>,
+    best: Option<(u64, Ran)>,
+    /// The newest version that ran.
+    newest: Option<(u64, Schedule)>,
+    open: Option<Open>,
+    /// The last note, which is not said again.
+    noted: Option<String>,
+}
+
+impl<'a> Session<'a> {
+    /// A watch without rows yet.
+    pub(super) fn new(setting: Setting<'a>, shown: Shown, outputs: Vec<AnyBuffer>, judge: Judge) -> Session<'a> {
+        let best_file = BestFile::beside(&setting.args.schedule);
+        let (first, best, newest, open, noted) = (None, None, None, None, None);
+        let kept = Kept::default();
+        Session { setting, shown, outputs, judge, kept, best_file, rows: 0, first, best, newest, open, noted }
+    }
+
+    /// Returns true once as many rows are done as were asked for, or nobody reads them any more.
+    pub(super) fn is_done(&self) -> bool {
+        let enough = self.setting.args.saves.is_some_and(|most| self.rows >= most && self.open.is_none());
+        enough || !self.shown.is_read()
+    }
+
+    /// Returns true while a row is still measured.
+    pub(super) fn is_measuring(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Makes a row of a save. A version that is saved again before it ran has none.
+    pub(super) fn saved(&mut self, saved: Saved) -> Result<(), Failure> {
+        self.close()?;
+        let goes_on = self.newest.as_ref().map(|(number, _)| *number);
+        let outcome = match &saved.seen {
+            Seen::Gone => Outcome::Gone { goes_on },
+            Seen::Defect(text) => Outcome::Error { text: text.clone(), goes_on },
+            Seen::Text(text) => match self.version(text, &saved) {
+                Ok(()) => return Ok(()),
+                Err(_) if self.setting.mailbox.is_busy() => return Ok(()),
+                Err(Failure(text)) => Outcome::Error { text, goes_on },
+            },
+        };
+        self.rows += 1;
+        self.shown.row(&Row { number: self.rows, saved: saved.at, is_done: true, outcome })?;
+        self.rest();
+        Ok(())
+    }
+
+    /// Compiles and runs a version, and opens its row.
+    fn version(&mut self, text: &str, saved: &Saved) -> Result<(), Failure> {
+        let name = files::shown(&self.setting.args.schedule);
+        let schedule = Schedule::parse_with(text, &name, self.setting.args.numbers.set.iter().cloned())?;
+        self.tell_stale(text, &name)?;
+        self.shown.state("compiling");
+        let (version, is_compiled) = self.compiled(schedule)?;
+        self.shown.state("running");
+        Judge::prepare(&mut self.outputs)?;
+        let Setting { job, mailbox, .. } = self.setting;
+        let cancel = Some(mailbox.run());
+        let bench = Bench { job, compiled: &version.compiled, threads: self.setting.threads(), cancel };
+        let timing = bench.time(1, &mut self.outputs, &ProgressBar::hidden())?;
+        let compile_ms = version.compile_ms + timing.variants_ms;
+        let version = Version { compile_ms, ..version };
+        self.kept.keep(&version);
+        let is_loose = version.schedule.reassociates();
+        let verdict = self.judge.is_quick().then(|| self.judge.judge(job, &mut self.outputs, is_loose));
+        self.rows += 1;
+        let ran = Ran { version, ms: timing.min() };
+        let (best, first) = (self.best.as_ref(), self.first.as_ref());
+        let series = Series::new(&ran, best.map(|(_, ran)| ran), first.map(|(_, ran)| ran));
+        let standing = match (series.standing(), best) {
+            // From single runs of different moments.
+            (Standing::Open(_), Some((_, best))) => Standing::Open(ran.ms / best.ms - 1.0),
+            (standing, _) => standing,
+        };
+        let mut samples = Samples::default();
+        samples.push(ran.ms);
+        let changes = self.changes(&ran.version.schedule, text);
+        let timed = Timed { changes, samples, standing, kept_as: None, compile_ms, is_compiled, verdict };
+        self.newest = Some((self.rows, ran.version.schedule.clone()));
+        let (number, saved, text) = (self.rows, saved.at, text.to_string());
+        let open = self.open.insert(Open { number, saved, timed, ran, text, series });
+        self.shown.row(&open.row(false))?;
+        self.look_closer()
+    }
+
+    /// A version with its code, and true if it had to be compiled.
+    fn compiled(&mut self, schedule: Schedule) -> Result<(Version, bool), Failure> {
+        let text = schedule.to_string();
+        if let Some(version) = self.kept.get(&text) {
+            return Ok((version, false));
+        }
+        // The best and the first are never given up.
+        let pinned = [&self.best, &self.first].into_iter().flatten().find(|(_, ran)| ran.version.text == text);
+        if let Some((_, ran)) = pinned {
+            return Ok((ran.version.clone(), false));
+        }
+        let Setting { job, runner, .. } = self.setting;
+        let (compiled, compile_ms) = runner.compile(job, &schedule, self.setting.common())?;
+        Ok((Version { text, schedule, compiled, compile_ms }, true))
+    }
+
+    /// Judges the open row if that took too long before it was shown, and gives the page its loop nest.
+    fn look_closer(&mut self) -> Result<(), Failure> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if open.timed.verdict.is_none() {
+            let is_loose = open.ran.version.schedule.reassociates();
+            open.timed.verdict = Some(self.judge.judge(self.setting.job, &mut self.outputs, is_loose));
+            self.shown.row(&open.row(false))?;
+        }
+        if self.shown.wants_details() {
+            let loops = open.ran.version.compiled.loops().unwrap_or_else(|error| error.to_string());
+            self.shown.details(open.number, &open.text, &loops);
+        }
+        Ok(())
+    }
+
+    /// The changes since the version before, or words for a version without one or without directives.
+    fn changes(&self, schedule: &Schedule, text: &str) -> Vec<String> {
+        if schedule.is_empty() {
+            let nothing = if text.trim().is_empty() { "the file is empty" } else { "no directives" };
+            return vec![format!("{nothing}: the default schedule")];
+        }
+        match &self.newest {
+            Some((_, before)) => changes(before, schedule),
+            None => {
+                let count = schedule.len();
+                vec![format!("the first version, {count} directive{}", if count == 1 { "" } else { "s" })]
+            }
+        }
+    }
+
+    /// Says that the stamp in a text is for another algorithm.
+    fn tell_stale(&mut self, text: &str, name: &str) -> Result<(), Failure> {
+        let Setting { job, .. } = self.setting;
+        let note = stamp::stale(text, name, &job.app, &self.setting.common().params)?;
+        self.tell(note);
+        Ok(())
+    }
+
+    /// Says something, unless it was the last that was said.
+    fn tell(&mut self, note: Option<String>) {
+        if let Some(note) = note.filter(|note| self.noted.as_ref() != Some(note)) {
+            self.shown.note(&note);
+            self.noted = Some(note);
+        }
+    }
+
+    /// One round more of the open row, which is closed when it is firm.
+    pub(super) fn round(&mut self) -> Result<(), Failure> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let Setting { job, mailbox, .. } = self.setting;
+        let (threads, outputs) = (self.setting.threads(), &mut self.outputs);
+        let round = open.series.round(|compiled| {
+            let cancel = mailbox.run();
+            timed(job, compiled, threads, Some(&cancel), outputs).map(|(ms, _)| ms)
+        });
+        match round {
+            Ok(()) => {}
+            Err(_) if mailbox.is_busy() => return Ok(()),
+            Err(Failure(text)) => {
+                self.tell(Some(format!("a later run failed: {text}")));
+                return self.close();
+            }
+        }
+        if let Some(samples) = open.series.samples() {
+            open.timed.samples = samples.clone();
+        }
+        open.timed.standing = open.series.standing();
+        if open.series.is_firm() {
+            return self.close();
+        }
+        // Of interest to a person; programs get the row when it is done.
+        if !self.setting.args.json {
+            self.shown.row(&open.row(false))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the measurement of the open row: what is known of it by now is its result.
+    pub(super) fn close(&mut self) -> Result<(), Failure> {
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        let number = open.number;
+        let is_wrong = open.timed.verdict.as_ref().is_some_and(Verdict::is_wrong);
+        if let Standing::Faster(delta) = open.timed.standing
+            && is_wrong
+        {
+            open.timed.standing = Standing::Open(delta);
+        }
+        let ran = Ran { ms: open.timed.samples.min(), ..open.ran.clone() };
+        match open.timed.standing {
+            Standing::First if !is_wrong => {
+                (self.first, self.best) = (Some((number, ran.clone())), Some((number, ran)))
+            }
+            Standing::Faster(_) => {
+                self.best = Some((number, ran));
+                if open.series.beats_first() {
+                    let written = self.best_file.write(&self.best_text(&open));
+                    open.timed.kept_as = written.is_ok().then(|| self.best_file.name());
+                    self.tell(written.err());
+                }
+            }
+            _ => {}
+        }
+        self.shown.row(&open.row(true))?;
+        self.rest();
+        Ok(())
+    }
+
+    /// The text of the file that keeps the best version.
+    fn best_text(&self, open: &Open) -> String {
+        let Setting { algorithm, processor, args, .. } = &self.setting;
+        let line = stamp::stamp(algorithm, open.timed.samples.min(), processor);
+        let set = args.numbers.set.iter().map(|(name, number)| format!(" --set {name}={number}"));
+        let set: String = set.collect();
+        let set = if set.is_empty() { set } else { format!("# with{set}\n") };
+        format!("{set}{}", stamp::stamped(&open.text, &line))
+    }
+
+    /// Says in the line that moves that the next save is waited for.
+    fn rest(&self) {
+        let best = self.best.as_ref();
+        let best = best.map_or(String::new(), |(number, ran)| format!("; the best is {number}, {:.3} ms", ran.ms));
+        let name = files::shown(&self.setting.args.schedule);
+        let count = threads(self.setting.common());
+        self.shown.state(&format!("watching {name}{best}; {count} threads; Ctrl-C ends it"));
+    }
+
+    /// Ends the watch.
+    pub(super) fn end(mut self) -> Result<(), Failure> {
+        self.close()?;
+        let rows = format!("{} row{}", self.rows, if self.rows == 1 { "" } else { "s" });
+        let best = match (&self.best, &self.first) {
+            (Some((number, best)), Some((first, _))) if number == first => {
+                format!("; the first version, {number}, is the best: {:.3} ms", best.ms)
+            }
+            (Some((number, best)), _) => format!("; the best is {number}: {:.3} ms", best.ms),
+            _ => String::new(),
+        };
+        self.shown.end(&format!("{rows}{best}"))
+    }
+}
