@@ -130,7 +130,7 @@ fn every_save_has_its_row_and_none_ends_the_watch() {
     // Legal, and a run of another size ends with a fault.
     watch.save("blur_y: bound_extent(x, 32)");
     let row = watch.row();
-    check_row(&row, 10, "error", &["32"]);
+    check_row(&row, 10, "error", &["the schedule promises a fixed region at mine.sched:1:9"]);
     assert_eq!(row["goes_on"], 8);
     fs::remove_file(watch.file()).unwrap();
     fs::create_dir(watch.file()).unwrap();
@@ -178,7 +178,7 @@ fn without_a_terminal_each_row_is_printed_once() {
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!((lines.len(), ran.stderr.as_str()), (4, ""), "{}", ran.stdout);
     assert!(lines[0].starts_with("blur 64x48, 1 threads, on ") && lines[0].ends_with("; watching mine.sched"));
-    assert!(lines[1].starts_with("  #  saved UTC "), "{}", ran.stdout);
+    assert!(lines[1].starts_with("  #  UTC "), "{}", ran.stdout);
     assert!(lines[2].starts_with("  1  ") && lines[2].ends_with("same bits   the first version, 1 directive"));
     assert!(lines[3].starts_with("1 row; the first version, 1, is the best: "), "{}", ran.stdout);
     let ran = place.succeed("watch blur none.sched --size 64x48 --saves 1");

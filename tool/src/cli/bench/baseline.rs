@@ -206,7 +206,7 @@ pub(super) mod tests {
             schedule: schedule.to_string(),
             backend: "cpu".to_string(),
             min_ms,
-            median_ms: min_ms * 1.1,
+            median_ms: min_ms * 2.0,
             deviation: 0.01,
             noise: 0.02,
             compile_ms: 5.0,

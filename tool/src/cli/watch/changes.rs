@@ -83,8 +83,10 @@ mod tests {
         assert_eq!(between("f: parallel(y)", ""), ["without f: parallel(y)"]);
         assert_eq!(between("", "g: compute_root() parallel(y)"), ["g: compute_root()", "g: parallel(y)"]);
         let wider = "f: tile(x, y, xo, yo, xi, yi, 512, 16) vectorize(xi, 8)\ng: compute_at(f, xo) vectorize(x, 8)";
-        let tile = "f: tile(x, y, xo, yo, xi, yi, 256, 32) -> f: tile(x, y, xo, yo, xi, yi, 512, 16)";
-        assert_eq!(between(tiles, wider), [tile, "g: vectorize(x, 8)"]);
+        // A tile is two splits and an order.
+        let width = "f: split(x, xo, xi, 256) -> f: split(x, xo, xi, 512)";
+        let height = "f: split(y, yo, yi, 32) -> f: split(y, yo, yi, 16)";
+        assert_eq!(between(tiles, wider), [width, height, "g: vectorize(x, 8)"]);
         let order = ["the same directives in another order"];
         assert_eq!(between("f: parallel(y) vectorize(x, 8)", "f: vectorize(x, 8) parallel(y)"), order);
         assert_eq!(between("let n = 8 f: vectorize(x, n)", "f: vectorize(x, 8) # the same"), [""; 0]);

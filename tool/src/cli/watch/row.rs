@@ -11,7 +11,7 @@ use std::time::SystemTime;
 const LINES: usize = 8;
 
 /// The heading of the table. What is of any length stands at the end, so that columns need no width of a terminal.
-pub(super) const HEADING: &str = "  #  saved UTC    min ms       +-     to best  compile ms  result      changed";
+pub(super) const HEADING: &str = "  #  UTC         min ms       +-     to best  compile ms  result      changed";
 
 /// A version that was saved.
 #[derive(Clone)]
