@@ -26,13 +26,14 @@ pub(crate) struct WatchArgs {
     pub(crate) serve: Option<u16>,
     /// Print one JSON object a line and nothing else
     ///
-    /// The first has `event` "start", with app, file, size, threads, processor, algorithm (a hash of its text) and url
-    /// (of the page, or null). All others have `event` "row", with version (the number of the row), saved (in UTC), kind
-    /// ("timed", "error", "gone") and done: the last object of a version has true, and replaces those before it. Timed
-    /// rows have changes (directives that differ from the version before), runs, min_ms, median_ms, deviation (the
-    /// median of how far samples are from their median, of 1), noise (how far the least times of two halves of the
-    /// samples are apart, of 1), delta (of the least time, from that of the best version before it), is_best, kept_as
-    /// (a file or null), compile_ms, compiled (false where the code of an earlier version was kept), result and right.
+    /// The first has `event` "start", with app, file, size, threads, processor, algorithm (a hash of its
+    /// text) and url (of the page, or null). All others have `event` "row", with version (the number of
+    /// the row), saved (in UTC), kind ("timed", "error", "gone") and done: the last object of a version
+    /// has true, and replaces those before it. Timed rows have changes (directives that differ from the
+    /// version before), runs, min_ms, median_ms, deviation (the median of how far samples are from their
+    /// median, of 1), noise (how far the least times of two halves of the samples are apart, of 1), delta
+    /// (of the least time, from that of the best version before it), is_best, kept_as (a file or null),
+    /// compile_ms, compiled (false where the code of an earlier version was kept), result and right.
     /// Others have error and goes_on (the version whose code is the newest that runs, or null).
     #[arg(long, verbatim_doc_comment)]
     pub(crate) json: bool,

@@ -39,8 +39,8 @@ pub(crate) fn stale(text: &str, name: &str, app: &App, given: &[(String, String)
     let now = algorithm(app, given)?;
     Ok((stamped != now).then(|| {
         format!(
-            "{name}:{}: the stamp is for the algorithm {stamped}, and that of `{}` is {now} by now, so the schedule and \
-             its time may be stale; `halide bench {} --schedule {name} --stamp` renews the stamp",
+            "{name}:{}: the stamp is for the algorithm {stamped}, and that of `{}` is {now} by now, so the schedule \
+             and its time may be stale; `halide bench {} --schedule {name} --stamp` renews the stamp",
             line + 1,
             app.name,
             app.name

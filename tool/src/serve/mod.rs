@@ -173,8 +173,8 @@ fn page(mut stream: &TcpStream, page: &str) -> io::Result<()> {
     let nonce = format!("{:016x}{:016x}", random(), random());
     let text = page.replace(NONCE, &nonce);
     let policy = format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     write!(
         stream,

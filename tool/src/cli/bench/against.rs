@@ -132,7 +132,7 @@ pub(super) fn remarks(file: &str, now: &Baseline, before: &Baseline) -> Vec<Stri
 
 #[cfg(test)]
 mod tests {
-    use super::super::baseline::tests::example;
+    use super::super::testing::example;
     use super::*;
 
     #[test]
@@ -166,8 +166,8 @@ mod tests {
         let Err(Failure(text)) = check("a.json", &now, &before) else { panic!("they differ") };
         assert_eq!(
             text,
-            "a.json: its times say nothing about these: they are of size 64x48 instead of 640x480, parameters none instead \
-             of sigma=2, processor other instead of AMD EPYC 9B45; save a file with --save for each kind of run"
+            "a.json: its times say nothing about these: they are of size 64x48 instead of 640x480, parameters none \
+             instead of sigma=2, processor other instead of AMD EPYC 9B45; save a file with --save for each kind of run"
         );
     }
 

@@ -1,11 +1,13 @@
 //! `halide bench`: schedules of an app, timed in turn; kept in a file, and held against one.
 //!
-//! A schedule is slower than in a file if its least time is longer by more than the tolerance and the noise: how far the
-//! least times of two halves of the rounds are apart, now and in the file. Where one seems slower, all run as many
+//! A schedule is slower than in a file if its least time is longer by more than the tolerance and the noise: how far
+//! the least times of two halves of the rounds are apart, now and in the file. Where one seems slower, all run as many
 //! rounds again, since a machine that was busy for a while is no change of the code.
 
 mod against;
 mod baseline;
+#[cfg(test)]
+mod testing;
 
 use super::args::{self, BenchArgs};
 use super::common::{self, Bench, Found};
@@ -27,6 +29,9 @@ use halide::prelude::*;
 use halide::tune::fingerprint;
 use indicatif::ProgressBar;
 use std::path::Path;
+
+/// The noise from which on a machine is told to be busy.
+const NOISY: f64 = 0.1;
 
 /// A schedule that is timed.
 struct Candidate {
@@ -100,7 +105,8 @@ fn check(args: &BenchArgs) {
         && real(save) == real(against)
     {
         args::usage_error(
-            "--save and --against name the same file; where each run renews what it is compared with, small losses add up",
+            "--save and --against name the same file; where each run renews what it is compared with, small losses add \
+             up",
         );
     }
 }
@@ -263,6 +269,13 @@ fn print(now: &Baseline, compared: &[Compared], against: Option<&Against>, args:
     for Measured { schedule, min_ms, median_ms, deviation, noise, compile_ms, .. } in sorted {
         let [deviation, noise] = [deviation, noise].map(|part| format!("{:.1}%", part * 100.0));
         say(format!("  {schedule:16}{min_ms:10.3}{median_ms:10.3}{deviation:>8}{noise:>8}{compile_ms:12.2}"))?;
+    }
+    let noise = now.schedules.iter().map(|measured| measured.noise).fold(0.0, f64::max);
+    if noise > NOISY {
+        let percent = noise * 100.0;
+        note(format!(
+            "least times differ by up to {percent:.0}% by themselves; an idle machine or more --rounds tell more"
+        ));
     }
     match against {
         Some(Against { name, .. }) => compared.iter().try_for_each(|compared| say(compared.text(name))),

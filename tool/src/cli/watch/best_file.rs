@@ -1,7 +1,7 @@
 //! The best version, kept beside the watched file: `mine.best.sched` beside `mine.sched`.
 //!
-//! A file of that name that watch did not write, or that somebody changed since, is left alone: the first line of a file
-//! of watch has the fingerprint of the rest.
+//! A file of that name that watch did not write, or that somebody changed since, is left alone: the first line of a
+//! file of watch has the fingerprint of the rest.
 
 use crate::files::shown;
 use crate::place::Place;
@@ -37,8 +37,8 @@ impl BestFile {
             Ok(bytes) if !is_own(&bytes) => {
                 let name = self.name();
                 return Err(format!(
-                    "{name} was not written by watch, or was changed since, so the best version is not kept there; move \
-                     it away"
+                    "{name} was not written by watch, or was changed since, so the best version is not kept there; \
+                     move it away"
                 ));
             }
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),

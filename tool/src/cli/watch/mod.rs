@@ -4,8 +4,8 @@
 //! ends the run that goes on, so a row comes as soon as its version is compiled and has run once. While nothing else is
 //! saved, the version takes turns with the best one and the first one ([`series`]), until its times are firm.
 //!
-//! **Right results.** The first version is held against the interpreter on parts of the output. Once one agrees in every
-//! bit, later ones are compared with it, in every value ([`judge`]).
+//! **Right results.** The first version is held against the interpreter on parts of the output. Once one agrees in
+//! every bit, later ones are compared with it, in every value ([`judge`]).
 //!
 //! **Nothing is left behind.** There is one thread, the code of the last 16 versions is kept ([`kept`]), and of each
 //! save the newest content alone.

@@ -204,8 +204,8 @@ mod tests {
     #[test]
     fn rows_are_lines_under_their_heading() {
         let best = row(Outcome::Timed(Box::new(timed()))).text();
-        let expected = "  5  14:02:31     1.710     0.3%      -10.9%        8.10  same bits   blur_x: compute_at(blur_y, yi)  \
-                        <- best, kept as my.best.sched";
+        let expected = "  5  14:02:31     1.710     0.3%      -10.9%        8.10  same bits   \
+                        blur_x: compute_at(blur_y, yi)  <- best, kept as my.best.sched";
         assert_eq!(best, expected);
         assert_eq!(HEADING.find("changed"), best.find("blur_x"));
         let again = Timed { standing: Standing::Again, is_compiled: false, verdict: None, changes: vec![], ..timed() };
