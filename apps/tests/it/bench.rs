@@ -29,7 +29,8 @@ fn times_are_printed_and_kept() {
         "{lines:?}"
     );
     assert!(lines.len() == 4 && lines[1].contains("min ms"), "{lines:?}");
-    assert_eq!(ran.stderr, "");
+    // On a busy machine there is a note that it is one.
+    assert!(ran.stderr.is_empty() || ran.stderr.starts_with("note: least times differ by up to "), "{}", ran.stderr);
     let kept = json(&fs::read_to_string(place.path("base.json")).unwrap());
     assert_eq!((&kept["v"], &kept["app"], &kept["threads"]), (&json!(1), &json!("blur"), &json!(1)));
     assert_eq!(kept["algorithm"].as_str().map(str::len), Some(16));
@@ -116,7 +117,7 @@ fn stamps_say_for_which_algorithm_a_schedule_is() {
     let stale = "note: mine.sched:1: the stamp is for the algorithm 0123456789abcdef, and that of `blur` is ";
     for args in [run, &format!("{BENCH} --schedule mine.sched"), "watch blur mine.sched --size 64x48 --saves 1"] {
         let told = place.succeed(args).stderr;
-        assert!(told.starts_with(stale) && told.contains(hash), "{args}: {told}");
+        assert!(told.contains(stale) && told.contains(hash), "{args}: {told}");
     }
     place.succeed(&format!("{BENCH} --schedule mine.sched --stamp"));
     assert_eq!(place.succeed(run).stderr, "");

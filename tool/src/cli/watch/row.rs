@@ -71,7 +71,7 @@ impl Standing {
     pub(super) fn new(delta: f64, noise: Option<f64>) -> Standing {
         match noise {
             None => Standing::Open(delta),
-            Some(noise) if delta < -noise => Standing::Faster(delta),
+            Some(noise) if is_faster(delta, noise) => Standing::Faster(delta),
             Some(noise) if delta > noise => Standing::Slower(delta),
             Some(_) => Standing::Equal(delta),
         }
@@ -94,6 +94,11 @@ impl Standing {
             Standing::Faster(delta) | Standing::Slower(delta) => format!("{:+.1}%", delta * 100.0),
         }
     }
+}
+
+/// Returns true if a time is shorter than another one by more than the noise: if the other is longer by more than that.
+pub(super) fn is_faster(delta: f64, noise: f64) -> bool {
+    (1.0 + delta) * (1.0 + noise) < 1.0
 }
 
 impl Row {
@@ -223,10 +228,13 @@ mod tests {
     fn nothing_is_better_within_the_noise() {
         let standing = |delta, noise| Standing::new(delta, noise);
         assert_eq!(standing(-0.5, None), Standing::Open(-0.5));
-        assert_eq!(standing(-0.02, Some(0.02)), Standing::Equal(-0.02));
+        assert_eq!(standing(-0.019, Some(0.02)), Standing::Equal(-0.019));
         assert_eq!(standing(0.02, Some(0.02)), Standing::Equal(0.02));
         assert_eq!(standing(-0.03, Some(0.02)), Standing::Faster(-0.03));
         assert_eq!(standing(0.03, Some(0.02)), Standing::Slower(0.03));
+        // Half of the time is no gain where times are twice as long now and then.
+        assert_eq!(standing(-0.5, Some(1.0)), Standing::Equal(-0.5));
+        assert_eq!(standing(-0.8, Some(1.0)), Standing::Faster(-0.8));
         assert_eq!((Standing::Equal(0.003).text(), Standing::First.delta()), ("~+0.3%".to_string(), None));
     }
 

@@ -3,7 +3,7 @@
 use super::super::failure::Failure;
 use super::super::turns::{self, Turn};
 use super::kept::Version;
-use super::row::Standing;
+use super::row::{Standing, is_faster};
 use crate::samples::Samples;
 use halide::prelude::*;
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ impl Series {
     pub(super) fn beats_first(&self) -> bool {
         let beats = |first: usize| {
             let (delta, noise) = self.against(first);
-            noise.is_some_and(|noise| delta < -noise)
+            noise.is_some_and(|noise| is_faster(delta, noise))
         };
         self.first.is_some_and(|first| first != 0 && beats(first))
     }
@@ -132,7 +132,7 @@ mod tests {
                 let round = series.round(|_| {
                     turn += 1;
                     runs += 1;
-                    Ok(if (turn - 1) % count == 0 { 6.0 } else { 9.0 })
+                    Ok(if (turn - 1).is_multiple_of(count) { 6.0 } else { 9.0 })
                 });
                 round.map_err(|Failure(text)| text)?;
             }
