@@ -27,8 +27,12 @@ struct Watching<'p> {
 
 impl<'p> Watching<'p> {
     fn new(place: &'p Workplace, args: &str) -> Watching<'p> {
+        Watching::of_app(place, "blur", args)
+    }
+
+    fn of_app(place: &'p Workplace, app: &str, args: &str) -> Watching<'p> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_halide"));
-        command.args(format!("watch blur mine.sched --threads 1 --json {args}").split_whitespace());
+        command.args(format!("watch {app} mine.sched --threads 1 --json {args}").split_whitespace());
         command.current_dir(place.path("")).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary starts");
         let (send, lines) = channel();
@@ -277,11 +281,33 @@ fn many_saves_leave_nothing_behind() {
 }
 
 #[cfg(unix)]
+fn interrupt(child: &Child) {
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+}
+
+#[cfg(unix)]
 #[test]
 fn ctrl_c_ends_the_watch() {
     let place = Workplace::new();
     let watch = Watching::new(&place, "--size 64x48");
     check_row(&watch.row(), 1, "gone", &[]);
-    let killed = Command::new("kill").args(["-INT", &watch.child.id().to_string()]).status().expect("kill");
-    assert!(killed.success() && watch.ended());
+    interrupt(&watch.child);
+    assert!(watch.ended());
+}
+
+/// Every point of the output asks for all rows of a large image: a run that would take hours.
+#[cfg(unix)]
+#[test]
+fn a_save_and_ctrl_c_end_a_run_that_takes_long() {
+    let place = Workplace::new();
+    fs::write(place.path("mine.sched"), "").unwrap();
+    let watch = Watching::of_app(&place, "hist", "--size 4000x3000");
+    std::thread::sleep(Duration::from_millis(300));
+    watch.save("blur_z: compute_root()");
+    while !watch.row()["error"].to_string().contains("`blur_z`") {}
+    watch.save("# slow");
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&watch.child);
+    assert!(watch.ended());
 }

@@ -19,7 +19,10 @@ use crate::job::Job;
 use crate::samples::Samples;
 use halide::prelude::*;
 use indicatif::ProgressBar;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The time after which a version that never ran to its end has a row.
+const LONG: Duration = Duration::from_secs(1);
 
 /// The circumstances of a watch, which do not change.
 pub(super) struct Setting<'a> {
@@ -99,16 +102,24 @@ impl<'a> Session<'a> {
         self.open.is_some()
     }
 
-    /// Makes a row of a save. A version that is saved again before it ran has none.
+    /// Makes a row of a save. A version has none if the next one is saved before it ran, unless it ran for long.
     pub(super) fn saved(&mut self, saved: Saved) -> Result<(), Failure> {
         self.close()?;
+        let started = Instant::now();
         let goes_on = self.newest.as_ref().map(|(number, _)| *number);
         let outcome = match &saved.seen {
             Seen::Gone => Outcome::Gone { goes_on },
             Seen::Defect(text) => Outcome::Error { text: text.clone(), goes_on },
             Seen::Text(text) => match self.version(text, &saved) {
                 Ok(()) => return Ok(()),
-                Err(_) if self.setting.mailbox.is_busy() => return Ok(()),
+                Err(_) if self.setting.mailbox.is_busy() => {
+                    let time = started.elapsed();
+                    if time < LONG || self.setting.mailbox.is_over() {
+                        return Ok(());
+                    }
+                    let text = format!("no result after {:.1} s, when the next version was saved", time.as_secs_f64());
+                    Outcome::Error { text, goes_on }
+                }
                 Err(Failure(text)) => Outcome::Error { text, goes_on },
             },
         };
