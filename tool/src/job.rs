@@ -238,13 +238,26 @@ impl Job {
     /// # Errors
     /// Of the runs of `reference`.
     pub fn check(&self, reference: &Compiled, outputs: &[AnyBuffer]) -> Result<Difference, Error> {
+        self.check_with(reference, None, outputs)
+    }
+
+    /// [`Job::check`] that another thread can end by `cancel`.
+    ///
+    /// # Errors
+    /// Of the runs of `reference`; [`Error::Cancelled`].
+    pub fn check_with(
+        &self,
+        reference: &Compiled,
+        cancel: Option<&Cancel>,
+        outputs: &[AnyBuffer],
+    ) -> Result<Difference, Error> {
         let mut difference = Difference::default();
         if outputs.len() != self.runs.len() {
             difference.largest = f64::INFINITY;
         }
         for (inputs, output) in self.runs.iter().zip(outputs) {
             for region in self.checked_regions() {
-                let call = self.call(reference, inputs, None);
+                let call = cancel.into_iter().fold(self.call(reference, inputs, None), Call::cancel_with);
                 let expected = call.realize_all(std::slice::from_ref(&region))?.swap_remove(0);
                 difference.add(&expected, &output.crop(&region)?);
             }

@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The time after which a stream without events is found to have been left.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
+/// The time in which pages get the last events.
+const FAREWELL: Duration = Duration::from_millis(500);
+
 /// The place of the number in a page that its script must have: `<script nonce="NONCE">`.
 const NONCE: &str = "NONCE";
 
@@ -36,7 +39,7 @@ const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosnif
 /// A server of one page and its events; it ends with this.
 pub(crate) struct Server {
     address: SocketAddr,
-    log: Arc<Log>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -44,7 +47,7 @@ pub(crate) struct Server {
 struct Shared {
     page: &'static str,
     port: u16,
-    log: Arc<Log>,
+    log: Log,
     open: AtomicUsize,
 }
 
@@ -56,21 +59,22 @@ impl Server {
     pub(crate) fn start(port: u16, page: &'static str) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
-        let log = Arc::new(Log::default());
-        let shared = Arc::new(Shared { page, port: address.port(), log: log.clone(), open: AtomicUsize::new(0) });
+        let (log, open) = (Log::default(), AtomicUsize::new(0));
+        let shared = Arc::new(Shared { page, port: address.port(), log, open });
+        let of_thread = shared.clone();
         let serve = move || {
             for stream in listener.incoming() {
-                if shared.log.is_over() {
+                if of_thread.log.is_over() {
                     return;
                 }
                 // A connection that was lost again is the browser's business.
                 if let Ok(stream) = stream {
-                    accept(stream, &shared);
+                    accept(stream, &of_thread);
                 }
             }
         };
         let thread = thread::Builder::new().name("halide-serve".into()).spawn(serve)?;
-        Ok(Server { address, log, thread: Some(thread) })
+        Ok(Server { address, shared, thread: Some(thread) })
     }
 
     /// The address of the page.
@@ -80,18 +84,23 @@ impl Server {
 
     /// Sends an event to all pages, and to those that come later, in place of the last one with the same key.
     pub(crate) fn send(&self, key: &str, event: &str, data: &str) {
-        self.log.add(key, event, data);
+        self.shared.log.add(key, event, data);
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.log.end();
+        self.shared.log.end();
         // Wakes the thread that waits for connections.
         let woken = TcpStream::connect_timeout(&self.address, PATIENCE).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
             // It cannot have panicked.
             let _ = thread.join();
+        }
+        // Pages get the last events; connections without a request are not waited for.
+        let end = Instant::now() + FAREWELL;
+        while self.shared.open.load(Ordering::Relaxed) > 0 && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
         }
     }
 }

@@ -81,11 +81,20 @@ impl Judge {
     }
 
     /// Judges the outputs of a run. Outputs that are exactly right become the expected ones, with others in their
-    /// place.
-    pub(super) fn judge(&mut self, job: &Job, outputs: &mut Vec<AnyBuffer>, is_loose: bool) -> Verdict {
+    /// place. `cancel` ends the interpreter early.
+    pub(super) fn judge(
+        &mut self,
+        job: &Job,
+        outputs: &mut Vec<AnyBuffer>,
+        is_loose: bool,
+        cancel: &Cancel,
+    ) -> Verdict {
         let verdict = match &mut self.expected {
             Some(expected) => Ok(Verdict::new(difference(expected, outputs), is_loose)),
-            None => job.check(&self.interpreter, outputs).map(|difference| Verdict::new(difference, is_loose)),
+            None => {
+                let difference = job.check_with(&self.interpreter, Some(cancel), outputs);
+                difference.map(|difference| Verdict::new(difference, is_loose))
+            }
         };
         let verdict = verdict.unwrap_or_else(|error| Verdict::Unchecked(error.to_string()));
         if let (None, Verdict::Same) = (&self.expected, &verdict)
@@ -137,25 +146,28 @@ mod tests {
         let job = Job::new(&HALVES, Source::Random { seed: 0, width: 40, height: 30 }, &[])?;
         let interpreter = Compiler::new(&job.pipeline).engine(Engine::Interp).compile()?;
         let compiled = job.pipeline.compile(&Schedule::new(), &Target::host())?;
-        let mut judge = Judge::new(interpreter);
+        let (mut judge, go_on, stop) = (Judge::new(interpreter), Cancel::new(), Cancel::new());
         let mut outputs = job.outputs()?;
         // What no run wrote differs.
         Judge::prepare(&mut outputs).map_err(|Failure(text)| text)?;
-        assert!(!judge.judge(&job, &mut outputs, true).is_right() && !judge.is_quick());
+        assert!(!judge.judge(&job, &mut outputs, true, &go_on).is_right() && !judge.is_quick());
         job.run(&compiled, None, &mut outputs)?;
-        assert_eq!(judge.judge(&job, &mut outputs, false), Verdict::Same);
+        stop.cancel();
+        assert!(matches!(judge.judge(&job, &mut outputs, false, &stop), Verdict::Unchecked(_)));
+        assert_eq!(judge.judge(&job, &mut outputs, false, &go_on), Verdict::Same);
         assert!(judge.is_quick());
         Judge::prepare(&mut outputs).map_err(|Failure(text)| text)?;
         job.run(&compiled, None, &mut outputs)?;
-        assert_eq!(judge.judge(&job, &mut outputs, false).text(), "same bits");
+        assert_eq!(judge.judge(&job, &mut outputs, false, &go_on).text(), "same bits");
         // A place that the interpreter's parts do not reach.
         let at = [20, 3];
         let value = outputs[0].get(at).ok_or("it is inside")?.as_f64();
         outputs[0].set(at, Scalar::from(value as f32 + 1e-5))?;
-        let (strict, loose) = (judge.judge(&job, &mut outputs, false), judge.judge(&job, &mut outputs, true));
+        let (strict, loose) =
+            (judge.judge(&job, &mut outputs, false, &go_on), judge.judge(&job, &mut outputs, true, &go_on));
         assert!(matches!(strict, Verdict::Differs(by) if by < 1e-4) && matches!(loose, Verdict::Agrees(_)));
         outputs[0].set(at, Scalar::from(f32::NAN))?;
-        assert_eq!(judge.judge(&job, &mut outputs, true).text(), "DIFFERS by inf");
+        assert_eq!(judge.judge(&job, &mut outputs, true, &go_on).text(), "DIFFERS by inf");
         Ok(())
     }
 }

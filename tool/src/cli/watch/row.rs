@@ -175,7 +175,8 @@ impl Timed {
         row["compile_ms"] = json!(self.compile_ms);
         row["compiled"] = json!(self.is_compiled);
         row["result"] = json!(self.verdict.as_ref().map(Verdict::text));
-        row["right"] = json!(self.verdict.as_ref().map(Verdict::is_right));
+        let known = self.verdict.as_ref().filter(|verdict| verdict.is_right() || verdict.is_wrong());
+        row["right"] = json!(known.map(Verdict::is_right));
     }
 }
 

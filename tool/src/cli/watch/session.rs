@@ -105,6 +105,9 @@ impl<'a> Session<'a> {
     /// Makes a row of a save. A version has none if the next one is saved before it ran, unless it ran for long.
     pub(super) fn saved(&mut self, saved: Saved) -> Result<(), Failure> {
         self.close()?;
+        if self.is_done() {
+            return Ok(());
+        }
         let started = Instant::now();
         let goes_on = self.newest.as_ref().map(|(number, _)| *number);
         let outcome = match &saved.seen {
@@ -146,7 +149,8 @@ impl<'a> Session<'a> {
         let version = Version { compile_ms, ..version };
         self.kept.keep(&version);
         let is_loose = version.schedule.reassociates();
-        let verdict = self.judge.is_quick().then(|| self.judge.judge(job, &mut self.outputs, is_loose));
+        let quick = self.judge.is_quick();
+        let verdict = quick.then(|| self.judge.judge(job, &mut self.outputs, is_loose, &mailbox.run()));
         self.rows += 1;
         let ran = Ran { version, ms: timing.min() };
         let (best, first) = (self.best.as_ref(), self.first.as_ref());
@@ -164,7 +168,8 @@ impl<'a> Session<'a> {
         let (number, saved, text) = (self.rows, saved.at, text.to_string());
         let open = self.open.insert(Open { number, saved, timed, ran, text, series });
         self.shown.row(&open.row(false))?;
-        self.look_closer()
+        self.show_details();
+        Ok(())
     }
 
     /// A version with its code, and true if it had to be compiled.
@@ -183,19 +188,31 @@ impl<'a> Session<'a> {
         Ok((Version { text, schedule, compiled, compile_ms }, true))
     }
 
-    /// Judges the open row if that took too long before it was shown, and gives the page its loop nest.
-    fn look_closer(&mut self) -> Result<(), Failure> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        if open.timed.verdict.is_none() {
-            let is_loose = open.ran.version.schedule.reassociates();
-            open.timed.verdict = Some(self.judge.judge(self.setting.job, &mut self.outputs, is_loose));
-            self.shown.row(&open.row(false))?;
-        }
-        if self.shown.wants_details() {
+    /// Gives the page the text and the loop nest of the open row.
+    fn show_details(&self) {
+        if let Some(open) = self.open.as_ref().filter(|_| self.shown.wants_details()) {
             let loops = open.ran.version.compiled.loops().unwrap_or_else(|error| error.to_string());
             self.shown.details(open.number, &open.text, &loops);
         }
-        Ok(())
+    }
+
+    /// Judges the open row by the interpreter, which takes so long that it is done when times are firm. Returns false if
+    /// it was ended by a save.
+    fn judge_slowly(&mut self) -> Result<bool, Failure> {
+        let Setting { job, mailbox, .. } = self.setting;
+        let Some(open) = self.open.as_mut().filter(|open| open.timed.verdict.is_none()) else { return Ok(true) };
+        Judge::prepare(&mut self.outputs)?;
+        let (version, threads) = (&open.ran.version, self.setting.threads());
+        let is_loose = version.schedule.reassociates();
+        let verdict = match timed(job, &version.compiled, threads, Some(&mailbox.run()), &mut self.outputs) {
+            Ok(_) => self.judge.judge(job, &mut self.outputs, is_loose, &mailbox.run()),
+            Err(Failure(text)) => Verdict::Unchecked(text),
+        };
+        let is_ended = mailbox.is_busy() && matches!(verdict, Verdict::Unchecked(_));
+        if !is_ended {
+            open.timed.verdict = Some(verdict);
+        }
+        Ok(!is_ended)
     }
 
     /// The changes since the version before, or words for a version without one or without directives.
@@ -251,7 +268,8 @@ impl<'a> Session<'a> {
         }
         open.timed.standing = open.series.standing();
         if open.series.is_firm() {
-            return self.close();
+            let is_judged = self.judge_slowly()?;
+            return if is_judged { self.close() } else { Ok(()) };
         }
         // Of interest to a person; programs get the row when it is done.
         if !self.setting.args.json {
@@ -264,6 +282,8 @@ impl<'a> Session<'a> {
     pub(super) fn close(&mut self) -> Result<(), Failure> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
         let number = open.number;
+        let early = || Verdict::Unchecked("it was saved again before".to_string());
+        open.timed.verdict.get_or_insert_with(early);
         let is_wrong = open.timed.verdict.as_ref().is_some_and(Verdict::is_wrong);
         if let Standing::Faster(delta) = open.timed.standing
             && is_wrong
