@@ -196,8 +196,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Judges the open row by the interpreter, which takes so long that it is done when times are firm. Returns false if
-    /// it was ended by a save.
+    /// Judges the open row by the interpreter, which takes so long that it is done when times are firm. Returns false
+    /// if it was ended by a save.
     fn judge_slowly(&mut self) -> Result<bool, Failure> {
         let Setting { job, mailbox, .. } = self.setting;
         let Some(open) = self.open.as_mut().filter(|open| open.timed.verdict.is_none()) else { return Ok(true) };
