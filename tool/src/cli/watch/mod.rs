@@ -21,6 +21,7 @@ mod page;
 mod row;
 mod series;
 mod session;
+mod setting;
 mod shown;
 
 use super::args::{self, Backend, WatchArgs};
@@ -39,7 +40,8 @@ use judge::Judge;
 use look::Looking;
 use mailbox::Mailbox;
 use serde_json::json;
-use session::{Session, Setting};
+use session::Session;
+use setting::Setting;
 use shown::Shown;
 use std::path::Path;
 use std::sync::Arc;

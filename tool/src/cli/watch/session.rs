@@ -1,8 +1,6 @@
 //! The versions of a watched schedule: compiled, run, judged and timed, a row each.
 
-use super::super::args_common::CommonArgs;
-use super::super::args_timing::WatchArgs;
-use super::super::common::{Bench, Runner, threads, timed};
+use super::super::common::{Bench, threads, timed};
 use super::super::failure::Failure;
 use super::super::stamp;
 use super::best_file::BestFile;
@@ -10,12 +8,12 @@ use super::changes::changes;
 use super::content::Seen;
 use super::judge::{Judge, Verdict};
 use super::kept::{Kept, Version};
-use super::mailbox::{Mailbox, Saved};
+use super::mailbox::Saved;
 use super::row::{Outcome, Row, Standing, Timed};
 use super::series::{Ran, Series};
+use super::setting::Setting;
 use super::shown::Shown;
 use crate::files;
-use crate::job::Job;
 use crate::samples::Samples;
 use halide::prelude::*;
 use indicatif::ProgressBar;
@@ -23,27 +21,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// The time after which a version that never ran to its end has a row.
 const LONG: Duration = Duration::from_secs(1);
-
-/// The circumstances of a watch, which do not change.
-pub(super) struct Setting<'a> {
-    pub(super) job: &'a Job,
-    pub(super) args: &'a WatchArgs,
-    pub(super) runner: &'a Runner,
-    pub(super) mailbox: &'a Mailbox,
-    /// The fingerprint of the algorithm.
-    pub(super) algorithm: String,
-    pub(super) processor: String,
-}
-
-impl Setting<'_> {
-    fn common(&self) -> &CommonArgs {
-        &self.args.common
-    }
-
-    fn threads(&self) -> Option<usize> {
-        self.common().threads.map(usize::from)
-    }
-}
 
 /// A row that is still measured.
 struct Open {
@@ -298,7 +275,7 @@ impl<'a> Session<'a> {
             Standing::Faster(_) => {
                 self.best = Some((number, ran));
                 if open.series.beats_first() {
-                    let written = self.best_file.write(&self.best_text(&open));
+                    let written = self.best_file.write(&self.setting.best_text(&open.text, open.timed.samples.min()));
                     open.timed.kept_as = written.is_ok().then(|| self.best_file.name());
                     self.tell(written.err());
                 }
@@ -308,16 +285,6 @@ impl<'a> Session<'a> {
         self.shown.row(&open.row(true))?;
         self.rest();
         Ok(())
-    }
-
-    /// The text of the file that keeps the best version.
-    fn best_text(&self, open: &Open) -> String {
-        let Setting { algorithm, processor, args, .. } = &self.setting;
-        let line = stamp::stamp(algorithm, open.timed.samples.min(), processor);
-        let set = args.numbers.set.iter().map(|(name, number)| format!(" --set {name}={number}"));
-        let set: String = set.collect();
-        let set = if set.is_empty() { set } else { format!("# with{set}\n") };
-        format!("{set}{}", stamp::stamped(&open.text, &line))
     }
 
     /// Says in the line that moves that the next save is waited for.
