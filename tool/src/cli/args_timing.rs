@@ -32,9 +32,11 @@ pub(crate) struct WatchArgs {
     /// has true, and replaces those before it. Timed rows have changes (directives that differ from the
     /// version before), runs, min_ms, median_ms, deviation (the median of how far samples are from their
     /// median, of 1), noise (how far the least times of two halves of the samples are apart, of 1), delta
-    /// (of the least time, from that of the best version before it), is_best, kept_as (a file or null),
-    /// compile_ms, compiled (false where the code of an earlier version was kept), result and right.
-    /// Others have error and goes_on (the version whose code is the newest that runs, or null).
+    /// (of the least time, from that of the best version before it), standing ("first", "again" (the
+    /// best), "faster" or "slower" by more than the noise, "equal" within it, "open" while it is not
+    /// known), is_best, kept_as (a file or null), compile_ms, compiled (false where the code of an
+    /// earlier version was kept), result and right. Others have error and goes_on (the version whose code
+    /// is the newest that runs, or null).
     #[arg(long, verbatim_doc_comment)]
     pub(crate) json: bool,
     /// End after N rows

@@ -86,6 +86,18 @@ impl Standing {
         }
     }
 
+    /// The standing as a word of JSON.
+    fn word(self) -> &'static str {
+        match self {
+            Standing::First => "first",
+            Standing::Again => "again",
+            Standing::Open(_) => "open",
+            Standing::Faster(_) => "faster",
+            Standing::Equal(_) => "equal",
+            Standing::Slower(_) => "slower",
+        }
+    }
+
     fn text(self) -> String {
         match self {
             Standing::First => "first".to_string(),
@@ -170,6 +182,7 @@ impl Timed {
         row["deviation"] = json!(self.samples.deviation());
         row["noise"] = json!(self.samples.noise());
         row["delta"] = json!(self.standing.delta());
+        row["standing"] = json!(self.standing.word());
         row["is_best"] = json!(matches!(self.standing, Standing::First | Standing::Again | Standing::Faster(_)));
         row["kept_as"] = json!(self.kept_as);
         row["compile_ms"] = json!(self.compile_ms);
@@ -245,6 +258,7 @@ mod tests {
         assert_eq!(best["saved"], "1970-01-01T14:02:31Z");
         assert_eq!((&best["version"], &best["kind"], &best["done"]), (&json!(5), &json!("timed"), &json!(true)));
         assert_eq!((&best["runs"], &best["min_ms"], &best["is_best"]), (&json!(4), &json!(1.71), &json!(true)));
+        assert_eq!(best["standing"], "faster");
         assert_eq!((&best["result"], &best["right"]), (&json!("same bits"), &json!(true)));
         let gone = row(Outcome::Gone { goes_on: None }).json();
         assert_eq!((&gone["kind"], &gone["goes_on"]), (&json!("gone"), &Value::Null));
