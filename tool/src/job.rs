@@ -176,9 +176,24 @@ impl Job {
         threads: Option<usize>,
         outputs: &mut [AnyBuffer],
     ) -> Result<RunStats, Error> {
+        self.run_with(compiled, threads, None, outputs)
+    }
+
+    /// [`Job::run`] that another thread can end by `cancel`.
+    ///
+    /// # Errors
+    /// Of the run; [`Error::Cancelled`].
+    pub fn run_with(
+        &self,
+        compiled: &Compiled,
+        threads: Option<usize>,
+        cancel: Option<&Cancel>,
+        outputs: &mut [AnyBuffer],
+    ) -> Result<RunStats, Error> {
         let mut most = RunStats::default();
         for (inputs, output) in self.runs.iter().zip(outputs) {
-            let stats = self.call(compiled, inputs, threads).realize_all_into(&mut [output.view_mut()?])?;
+            let call = cancel.into_iter().fold(self.call(compiled, inputs, threads), Call::cancel_with);
+            let stats = call.realize_all_into(&mut [output.view_mut()?])?;
             most.peak_bytes = most.peak_bytes.max(stats.peak_bytes);
         }
         Ok(most)
@@ -200,13 +215,26 @@ impl Job {
     /// # Errors
     /// Of the runs of `reference`.
     pub fn check(&self, reference: &Compiled, outputs: &[AnyBuffer]) -> Result<Difference, Error> {
+        self.check_with(reference, None, outputs)
+    }
+
+    /// [`Job::check`] that another thread can end by `cancel`.
+    ///
+    /// # Errors
+    /// Of the runs of `reference`; [`Error::Cancelled`].
+    pub fn check_with(
+        &self,
+        reference: &Compiled,
+        cancel: Option<&Cancel>,
+        outputs: &[AnyBuffer],
+    ) -> Result<Difference, Error> {
         let mut difference = Difference::default();
         if outputs.len() != self.runs.len() {
             difference.largest = f64::INFINITY;
         }
         for (inputs, output) in self.runs.iter().zip(outputs) {
             for region in self.checked_regions() {
-                let call = self.call(reference, inputs, None);
+                let call = cancel.into_iter().fold(self.call(reference, inputs, None), Call::cancel_with);
                 let expected = call.realize_all(std::slice::from_ref(&region))?.swap_remove(0);
                 difference.add(&expected, &output.crop(&region)?);
             }

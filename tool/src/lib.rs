@@ -1,5 +1,5 @@
-//! The command line of pipelines as a library: an app of one's own gets `run`, `compare`, `check`, `auto`, `tune` and
-//! the rest of `halide` in a few lines.
+//! The command line of pipelines as a library: an app of one's own gets `run`, `compare`, `check`, `watch`, `bench`
+//! and the rest of `halide` in a few lines.
 //!
 //! ```no_run
 //! use halide::prelude::*;
@@ -40,6 +40,8 @@ pub mod params;
 pub mod place;
 mod profiled;
 pub mod random;
+mod samples;
+mod serve;
 mod shown;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,9 @@ use crate::job::Job;
 use halide::counts::FuncCounts;
 use halide::prelude::*;
 use halide::profile::Profile;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(feature = "gpu")]
+use std::time::Instant;
 
 /// Samples of a profile from which on shares are known to a percent or so.
 const ENOUGH_SAMPLES: u64 = 5000;

@@ -2,6 +2,7 @@
 
 mod auto;
 mod bad_input;
+mod bench;
 mod book;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -14,6 +15,7 @@ mod pictures;
 mod reports;
 mod schedules;
 mod tune;
+mod watch;
 mod words;
 
 use halide_skips::{Need, skip};

@@ -5,8 +5,8 @@ use crate::{Workplace, write_grey};
 use halide::schedule::rows;
 use serde_json::Value;
 
-const COMMANDS: [&str; 10] =
-    ["list", "run", "compare", "check", "auto", "tune", "new", "machine", "completions", "help"];
+const COMMANDS: [&str; 12] =
+    ["list", "run", "compare", "check", "auto", "tune", "watch", "bench", "new", "machine", "completions", "help"];
 
 #[test]
 fn help_of_every_command_ends_with_examples() {

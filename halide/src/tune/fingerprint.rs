@@ -38,8 +38,24 @@ impl TuneKey {
     }
 }
 
-/// The hash FNV-1a of a text, in 16 digits.
-pub(super) fn fingerprint(text: &str) -> String {
+/// Returns the hash FNV-1a of a text in 16 digits, the same on every machine: of an algorithm's text, say, to find out
+/// that it has changed.
+///
+/// ```
+/// use halide::prelude::*;
+/// use halide::tune::fingerprint;
+/// let ramp = |step: i32| {
+///     let x = Var::new("x");
+///     let mut ramp = Func::new("ramp");
+///     ramp[x] = x * step;
+///     Pipeline::new([&ramp])
+/// };
+/// let of = |step| Ok::<String, Error>(fingerprint(&ramp(step)?.to_string()));
+/// assert_eq!(of(2)?, of(2)?);
+/// assert_ne!(of(2)?, of(3)?);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn fingerprint(text: &str) -> String {
     let hash = text
         .bytes()
         .fold(0xCBF2_9CE4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3));

@@ -42,5 +42,5 @@ mod trial;
 pub use duel::Duel;
 pub use error::{DatabaseDefect, DatabaseError};
 pub use event::{Ended, Event, TuneReport, Tuned, Verdict};
-pub use fingerprint::TuneKey;
+pub use fingerprint::{TuneKey, fingerprint};
 pub use settings::Tuning;

@@ -35,7 +35,7 @@ fn is_shipped(path: &str) -> bool {
 }
 
 /// Files and folders that read text, with what that is.
-const READERS: [(&str, &str); 19] = [
+const READERS: [(&str, &str); 22] = [
     ("halide-ir/src/parse/", "text of loop IR"),
     ("halide-ir/src/typing.rs", "types in loop IR: `u16x8`"),
     ("halide-sched/src/schedule/text.rs", "text of schedules"),
@@ -46,10 +46,13 @@ const READERS: [(&str, &str); 19] = [
     ("halide-ir/src/machine/sysfs.rs", "files of the operating system"),
     ("halide/src/available_memory.rs", "files of the operating system"),
     ("tool/src/app.rs", "names of schedule files, which say what they are for"),
-    ("tool/src/cli/args.rs", "the command line"),
+    ("tool/src/cli/args", "the command line"),
     ("tool/src/cli/examples.rs", "examples of command lines, of which a tool shows those of its apps"),
     ("tool/src/cli/help.rs", "the page about schedules, of which a section is shown"),
     ("tool/src/cli/new.rs", "a program to begin with, which gets another name"),
+    ("tool/src/cli/processor.rs", "files of the operating system"),
+    ("tool/src/cli/stamp.rs", "comments of schedule files"),
+    ("tool/src/serve/request.rs", "requests of browsers"),
     ("tool/src/cli/html.rs", "text for a page, whose letters are escaped"),
     ("tool/src/files.rs", "paths of files, in messages"),
     ("apps/src/filters/resize.rs", "a ratio as setting"),

@@ -1,6 +1,6 @@
 //! Code that the commands share: finding apps and schedules, inputs, timing, progress.
 
-use super::args::{Backend, CommonArgs};
+use super::args_common::{Backend, CommonArgs};
 use super::failure::Failure;
 use super::gpu::{self, Gpu};
 use super::terminal::busy;
@@ -38,16 +38,25 @@ pub(crate) fn find_app(tool: &Tool, name: &str) -> Result<&'static App, Failure>
     })
 }
 
+/// A schedule that was named, with its text.
+pub(crate) struct Found {
+    pub(crate) schedule: Schedule,
+    pub(crate) text: String,
+    /// True if it is from a file that the user named.
+    pub(crate) is_file: bool,
+}
+
 /// A schedule of the app by name, or from a file, with other numbers for what it defines by `let`.
-pub(crate) fn find_schedule(app: &App, name: &str, set: &[(String, Amount)]) -> Result<Schedule, Failure> {
+pub(crate) fn found_schedule(app: &App, name: &str, set: &[(String, Amount)]) -> Result<Found, Failure> {
     let set = set.iter().cloned();
-    if let Some(schedule) = app.schedule(name) {
-        return Ok(Schedule::parse_with(schedule.text, schedule.file, set)?);
+    if let Some(named) = app.schedule(name) {
+        let schedule = Schedule::parse_with(named.text, named.file, set)?;
+        return Ok(Found { schedule, text: named.text.to_string(), is_file: false });
     }
     let path = Path::new(name);
     let looks_like_a_file = path.components().count() > 1 || path.extension().is_some();
     match read_text(path) {
-        Ok(text) => Ok(Schedule::parse_with(&text, name, set)?),
+        Ok(text) => Ok(Found { schedule: Schedule::parse_with(&text, name, set)?, text, is_file: true }),
         Err(error) if looks_like_a_file => Err(Failure(format!("{}: {error}", files::shown(path)))),
         Err(_) => {
             let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
@@ -60,20 +69,30 @@ pub(crate) fn find_schedule(app: &App, name: &str, set: &[(String, Amount)]) -> 
     }
 }
 
+/// The schedule alone of what [`found_schedule`] finds.
+pub(crate) fn find_schedule(app: &App, name: &str, set: &[(String, Amount)]) -> Result<Schedule, Failure> {
+    Ok(found_schedule(app, name, set)?.schedule)
+}
+
 /// The schedule called `name`, if one is named; numbers for none are a mistake.
-pub(crate) fn named_schedule(
-    app: &App,
-    name: Option<&str>,
-    set: &[(String, Amount)],
-) -> Result<Option<Schedule>, Failure> {
+pub(crate) fn named_found(app: &App, name: Option<&str>, set: &[(String, Amount)]) -> Result<Option<Found>, Failure> {
     match (name, set) {
-        (Some(name), _) => find_schedule(app, name, set).map(Some),
+        (Some(name), _) => found_schedule(app, name, set).map(Some),
         (None, []) => Ok(None),
         (None, [(number, _), ..]) => {
             let text = format!("--set {number}: a schedule that is chosen has no numbers to set; name a schedule");
             Err(Failure(text))
         }
     }
+}
+
+/// The schedule alone of what [`named_found`] finds.
+pub(crate) fn named_schedule(
+    app: &App,
+    name: Option<&str>,
+    set: &[(String, Amount)],
+) -> Result<Option<Schedule>, Failure> {
+    Ok(named_found(app, name, set)?.map(|found| found.schedule))
 }
 
 /// The machine in a file.
@@ -87,7 +106,7 @@ pub(crate) fn read_machine(path: &Path) -> Result<Machine, Failure> {
 const LONGEST: u64 = 16 << 20;
 
 /// Reads a text file that is no longer than a schedule file may be.
-fn read_text(path: &Path) -> std::io::Result<String> {
+pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
     match text.len() as u64 {
@@ -275,6 +294,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) job: &'a Job,
     pub(crate) compiled: &'a Compiled,
     pub(crate) threads: Option<usize>,
+    /// A handle that ends a run early.
+    pub(crate) cancel: Option<Cancel>,
 }
 
 impl Bench<'_> {
@@ -304,13 +325,24 @@ impl Bench<'_> {
 
     /// One more run, and its time in ms.
     fn once(&self, timing: &mut Timing, outputs: &mut [AnyBuffer]) -> Result<f64, Failure> {
-        let start = Instant::now();
-        let stats = self.job.run(self.compiled, self.threads, outputs)?;
-        let ms = milliseconds(start);
+        let (ms, peak_bytes) = timed(self.job, self.compiled, self.threads, self.cancel.as_ref(), outputs)?;
         timing.sorted.push(ms);
-        timing.peak_bytes = timing.peak_bytes.max(stats.peak_bytes);
+        timing.peak_bytes = timing.peak_bytes.max(peak_bytes);
         Ok(ms)
     }
+}
+
+/// Runs a job once: how long that took, in ms, and the most bytes of intermediate values.
+pub(crate) fn timed(
+    job: &Job,
+    compiled: &Compiled,
+    threads: Option<usize>,
+    cancel: Option<&Cancel>,
+    outputs: &mut [AnyBuffer],
+) -> Result<(f64, u64), Failure> {
+    let start = Instant::now();
+    let stats = job.run_with(compiled, threads, cancel, outputs)?;
+    Ok((milliseconds(start), stats.peak_bytes))
 }
 
 /// This processor, in words.
@@ -374,7 +406,7 @@ mod tests {
         let schedule = "bright: tile(x, y, xo, yo, xi, yi, 64, 8) vectorize(xi, natural)".parse()?;
         let compiled = job.pipeline.compile(&schedule, &Target::host())?;
         let mut outputs = job.outputs()?;
-        let bench = Bench { job: &job, compiled: &compiled, threads: None };
+        let bench = Bench { job: &job, compiled: &compiled, threads: None, cancel: None };
         let mut time = |runs| bench.time(runs, &mut outputs, &ProgressBar::hidden()).map_err(|Failure(text)| text);
         let first = time(1)?;
         assert!(compiled.variants().len() > 1, "tiles are larger than the output");

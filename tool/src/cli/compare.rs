@@ -3,6 +3,7 @@
 use super::args::{Backend, CompareArgs};
 use super::common::{self, Bench, Runner, gflop_per_s, mpix_per_s, speed};
 use super::failure::Failure;
+use super::runners::Runners;
 use super::terminal::{note, progress, say, say_heading};
 use super::tool::Tool;
 use crate::job::Difference;
@@ -32,25 +33,23 @@ pub(crate) fn compare(tool: &Tool, args: &CompareArgs) -> Result<(), Failure> {
     let mut outputs = job.outputs()?;
     let progress = progress(u64::from(args.bench) * app.schedules.len() as u64, app.name);
     let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new(), &args.common)?;
-    let cpu = Runner::new(Backend::Cpu, None)?;
-    let gpu = app.schedules.iter().any(|s| s.is_for_gpu()).then(|| Runner::new(Backend::Gpu, args.device.as_deref()));
+    let runners = Runners::new(app.schedules.iter().any(|s| s.is_for_gpu()), args.device.as_deref())?;
     let mut skipped = Vec::new();
 
     let mut rows = Vec::new();
     for named in app.schedules {
         let schedule = common::find_schedule(app, named.name, &[])?;
-        let (backend, runner) = match &gpu {
-            Some(Err(Failure(why))) if named.is_for_gpu() => {
-                skipped.push(format!("{} skipped: {}", named.name, why.lines().next().unwrap_or_default()));
+        let (backend, runner) = match runners.of_schedule(named.is_for_gpu()) {
+            Ok(runner) => runner,
+            Err(why) => {
+                skipped.push(format!("{} skipped: {why}", named.name));
                 continue;
             }
-            Some(Ok(gpu)) if named.is_for_gpu() => ("gpu", gpu),
-            _ => ("cpu", &cpu),
         };
         progress.set_message(format!("{} {}", app.name, named.name));
         progress.tick();
         let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
-        let bench = Bench { job: &job, compiled: &compiled, threads };
+        let bench = Bench { job: &job, compiled: &compiled, threads, cancel: None };
         let timing = bench.time(args.bench, &mut outputs, &progress)?;
         let compile_ms = compile_ms + timing.variants_ms;
         let checked = job.check(&reference, &outputs)?;

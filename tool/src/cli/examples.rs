@@ -3,7 +3,7 @@
 use crate::app::App;
 
 /// The subcommands that begin with the name of an app.
-pub(crate) const OF_AN_APP: [&str; 5] = ["run", "compare", "check", "auto", "tune"];
+pub(crate) const OF_AN_APP: [&str; 7] = ["run", "compare", "check", "auto", "tune", "watch", "bench"];
 
 /// Examples for the help of all commands.
 pub(crate) const ALL: &str = "\
@@ -58,6 +58,22 @@ pub(crate) const TUNE: &str = "\
 Examples:
   halide tune unsharp --time 5m -o unsharp.sched
   halide tune hist photo.jpg --from cpu --db hist.json -o hist.sched";
+
+/// Examples for the help of `watch`.
+pub(crate) const WATCH: &str = "\
+Examples:
+  halide watch blur mine.sched                          a row for each save; Ctrl-C ends it
+  halide watch blur mine.sched photo.jpg --serve 8080   also as a page at http://127.0.0.1:8080/
+  halide watch blur mine.sched --json --saves 10        for programs, ten rows";
+
+/// Examples for the help of `bench`.
+pub(crate) const BENCH: &str = "\
+Examples:
+  halide bench blur                                            every schedule of an app, in turn
+  halide bench blur --schedule strips --schedule mine.sched    these two
+  halide bench blur --save base.json                           keep the times
+  halide bench blur --against base.json --tolerance 3%         fail where one became slower
+  halide bench blur --schedule mine.sched --stamp              write time and processor into the file";
 
 /// Examples for the help of `new`.
 pub(crate) const NEW: &str = "\
@@ -122,6 +138,8 @@ mod tests {
             super::CHECK,
             super::AUTO,
             super::TUNE,
+            super::WATCH,
+            super::BENCH,
             super::NEW,
             super::MACHINE,
             super::COMPLETIONS,

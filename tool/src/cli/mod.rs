@@ -1,7 +1,10 @@
 //! The command line: runs apps on images, swaps their schedules, times and checks them.
 
 mod args;
+mod args_common;
+mod args_timing;
 mod auto;
+mod bench;
 mod check;
 mod common;
 mod compare;
@@ -19,12 +22,18 @@ mod list;
 mod machine;
 mod new;
 mod output;
+mod processor;
 mod profile;
 mod report;
 mod run;
+mod runners;
+mod stamp;
 mod terminal;
 mod tool;
 mod tune;
+mod turns;
+mod utc;
+mod watch;
 
 use args::{Cli, Command};
 use clap::FromArgMatches;
@@ -49,6 +58,8 @@ impl Tool {
             Command::Check(args) => check::check(self, &args),
             Command::Auto(args) => auto::auto(self, &args),
             Command::Tune(args) => tune::tune(self, &args),
+            Command::Watch(args) => watch::watch(self, &args),
+            Command::Bench(args) => bench::bench(self, &args),
             Command::New(args) => new::new(self, &args),
             Command::Machine(args) => machine::machine(&args),
             Command::Completions { shell } => completions::completions(self, shell),

@@ -9,6 +9,7 @@ use super::html;
 use super::output;
 use super::profile::{self, Profiled};
 use super::report;
+use super::stamp;
 use super::terminal::{busy, note, progress, say};
 use super::tool::Tool;
 use crate::app::{App, Shows};
@@ -40,13 +41,16 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
         return Err(Failure(text.to_string()));
     }
     let named = Some(schedule_name).filter(|name| *name != AUTO);
-    let named = common::named_schedule(app, named, &args.numbers.set)?;
+    let named = common::named_found(app, named, &args.numbers.set)?;
     let output = output.as_deref().map(Output::new).transpose()?;
     let html = args.html.as_deref().map(output::place).transpose()?;
-    let job = common::job(tool, app, &args.common, input.as_deref(), named.as_ref())?;
+    let job = common::job(tool, app, &args.common, input.as_deref(), named.as_ref().map(|found| &found.schedule))?;
+    if let Some(found) = named.as_ref().filter(|found| found.is_file) {
+        stamp::stale(&found.text, schedule_name, app, &args.common.params)?.iter().for_each(note);
+    }
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let schedule = match named {
-        Some(schedule) => schedule,
+        Some(found) => found.schedule,
         None => chosen(&job, &runner, args)?,
     };
     let (compiled, compile_ms) = busy("compiling", || runner.compile(&job, &schedule, &args.common))?;
@@ -64,7 +68,7 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
 
     let threads = args.common.threads.map(usize::from);
     let mut outputs = job.outputs()?;
-    let bench = Bench { job: &job, compiled: &compiled, threads };
+    let bench = Bench { job: &job, compiled: &compiled, threads, cancel: None };
     let runs = args.bench.unwrap_or(1);
     let timing = bench_of(&bench, runs, &mut outputs)?;
     let checked = match args.check {
@@ -169,7 +173,7 @@ fn compile_again(
     for _ in 0..2 {
         let (compiled, mut ms) = runner.compile(bench.job, schedule, &args.common)?;
         if variants > compiled.variants().len() {
-            let again = Bench { compiled: &compiled, ..*bench };
+            let again = Bench { compiled: &compiled, cancel: None, ..*bench };
             ms += again.time(1, outputs, &ProgressBar::hidden())?.variants_ms;
         }
         least = least.min(ms);

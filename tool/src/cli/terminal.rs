@@ -36,6 +36,13 @@ pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
     written(writeln!(io::stdout(), "{}", escaped(&text.to_string())))
 }
 
+/// Writes a text and a line end to stdout; returns false if its reader is gone.
+pub(crate) fn say_to_reader(text: impl Display) -> Result<bool, Failure> {
+    let result = writeln!(io::stdout(), "{}", escaped(&text.to_string()));
+    let is_gone = result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+    written(result).map(|()| !is_gone)
+}
+
 /// Writes a heading and the rest of its line to stdout.
 pub(crate) fn say_heading(heading: &str, rest: &str) -> Result<(), Failure> {
     written(writeln!(stdout(), "{HEADING}{}{HEADING:#}{}", escaped(heading), escaped(rest)))
@@ -77,6 +84,21 @@ pub(crate) fn spinner(what: &str) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// A line on a terminal that says what goes on; nothing in a pipe. It is empty as yet.
+pub(crate) fn live() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Shows a text in the line that [`live`] made.
+pub(crate) fn set_live(bar: &ProgressBar, text: &str) {
+    bar.set_message(escaped(text).lines().collect::<Vec<_>>().join(" "));
+    bar.tick();
 }
 
 /// Does `work`, which is of one step. Where it takes more than a second, a line says `what` is done meanwhile.
