@@ -5,7 +5,8 @@ use crate::class::refused_by_lowering;
 use crate::engines::{self, Settled};
 use crate::failure::{Failure, Outcome, failure};
 use crate::sizes::Sizes;
-use halide::lower::{Counted, LowerOptions, Lowered, lower, lower_counting};
+use halide::lower::counting::lower_counting;
+use halide::lower::{Counted, LowerOptions, Lowered, lower};
 use halide::plan;
 use halide_core::buffer::{AnyBuffer, Dim};
 use halide_core::ids::{IdVec, ImageId, ParamId};
@@ -75,7 +76,7 @@ pub fn check(case: &Case) -> Result<(Outcome, bool), Failure> {
     let outputs: Vec<Vec<Dim>> = ran.outputs.iter().map(|b| b.dims().to_vec()).collect();
     let params: IdVec<ParamId, Scalar> = case.pipeline.params.iter().map(|p| case.param(p)).collect();
     let sizes = nest::Sizes { images: &images, outputs: &outputs, params: &params };
-    let images_given: Vec<AnyBuffer> = inputs.buffers.iter().cloned().collect();
+    let images_given: Vec<AnyBuffer> = inputs.buffers.to_vec();
     let params_given: Vec<Scalar> = params.iter().copied().collect();
     let mut unwritten: Vec<AnyBuffer> = ran.outputs.to_vec();
     counts_alone(&plan, &options, (&params_given, &images_given, &mut unwritten), (&program, &stats.counters))?;

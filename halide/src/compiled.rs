@@ -1,7 +1,7 @@
 //! A compiled pipeline, and the extern stages that it reads.
 
 use crate::aliases::Proofs;
-use crate::counts::Needs;
+use crate::counting::Needs;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::input_requirements::{InputNeed, Queries};

@@ -2,7 +2,7 @@
 
 use crate::aliases::Aliases;
 use crate::compiled::Compiled;
-use crate::counts::Needs;
+use crate::counting::Needs;
 use crate::error::Error;
 use crate::in_place;
 use crate::run_options::{How, RunStats};

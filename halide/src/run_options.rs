@@ -76,8 +76,8 @@ pub struct RunStats {
     /// The counts of each Func, of a call that asked by [`Call::count`](crate::Call::count). Not from the interpreter,
     /// which has no loops.
     pub counts: Option<Vec<FuncCounts>>,
-    /// The profile, of a call that asked by [`Call::profile`](crate::Call::profile): from machine code, where the system
-    /// has a thread for the sampler.
+    /// The profile, of a call that asked by [`Call::profile`](crate::Call::profile): from machine code, where the
+    /// system has a thread for the sampler.
     pub profile: Option<Profile>,
     /// The values of the program's counters.
     pub(crate) counters: Vec<i64>,

@@ -195,7 +195,7 @@ impl Variant {
         {
             stats = run(Some(&sampler));
         }
-        let profile = sampler.finish(code);
+        let profile = code.profile(sampler);
         Ok(RunStats { profile: Some(Profile::of_run(plan, &self.program, profile)), ..stats? })
     }
 

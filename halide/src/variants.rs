@@ -10,7 +10,7 @@
 //! much (`Fault::Unproved`).
 
 use crate::aliases::Aliases;
-use crate::counts::CountingCode;
+use crate::counting::CountingCode;
 use crate::engine::Machine;
 use crate::error::Error;
 use crate::once_map::OnceMap;

@@ -26,16 +26,32 @@ impl Job {
         threads: Option<usize>,
         outputs: &mut [AnyBuffer],
     ) -> Result<Vec<(Profile, Vec<FuncCounts>)>, Error> {
-        let mut all = Vec::new();
-        for (inputs, output) in self.runs.iter().zip(outputs) {
-            let call = || self.call(compiled, inputs, threads);
+        let mut counts = Vec::new();
+        for (inputs, output) in self.runs.iter().zip(outputs.iter_mut()) {
             // The first profiled run compiles, and finds caches as they are.
-            let first = call().count().profile().realize_all_into(&mut [output.view_mut()?])?;
-            let sampled = call().profile_until(ENOUGH_SAMPLES, LONG_ENOUGH);
-            let stats = sampled.realize_all_into(&mut [output.view_mut()?])?;
-            all.push((stats.profile.unwrap_or_default(), first.counts.unwrap_or_default()));
+            let call = self.call(compiled, inputs, threads).count().profile();
+            counts.push(call.realize_all_into(&mut [output.view_mut()?])?.counts.unwrap_or_default());
         }
-        Ok(all)
+        let profiles = self.profiles(compiled, threads, outputs, (ENOUGH_SAMPLES, LONG_ENOUGH))?;
+        Ok(profiles.into_iter().zip(counts).collect())
+    }
+
+    /// Runs everything until there are so many samples of each output, or so much time is over.
+    ///
+    /// # Errors
+    /// Of a run.
+    pub fn profiles(
+        &self,
+        compiled: &Compiled,
+        threads: Option<usize>,
+        outputs: &mut [AnyBuffer],
+        (samples, time): (u64, Duration),
+    ) -> Result<Vec<Profile>, Error> {
+        let profile = |(inputs, output): (&Vec<(String, AnyBuffer)>, &mut AnyBuffer)| {
+            let call = self.call(compiled, inputs, threads).profile_until(samples, time);
+            Ok(call.realize_all_into(&mut [output.view_mut()?])?.profile.unwrap_or_default())
+        };
+        self.runs.iter().zip(outputs).map(profile).collect()
     }
 
     /// (Feature `gpu`.) Runs everything once, timing kernels of a GPU too: what each run did there, and

@@ -56,6 +56,26 @@ fn bench_gives_every_field() {
     assert_eq!(place.files(), Vec::<String>::new(), "a bench writes nothing");
 }
 
+#[test]
+fn profiles_name_every_func_with_its_place() {
+    let place = Workplace::new();
+    let text = place.succeed("run blur --size 600x400 --schedule tiles --profile").stdout;
+    for word in ["samples", "x needed", "blur_x", "blur_y", "blur.rs:"] {
+        assert!(text.contains(word), "{word} in\n{text}");
+    }
+    let run = json(&place.succeed("run blur --size 600x400 --schedule tiles --profile --json").stdout);
+    let profile = &run["profile"][0];
+    let shares = profile["rows"].as_array().unwrap().iter().map(|row| row["share"].as_f64().unwrap());
+    assert!((shares.sum::<f64>() - 1.0).abs() < 0.005, "{profile}");
+    let count =
+        |func: &str| profile["counts"].as_array().unwrap().iter().find(|of| of["func"] == func).unwrap().clone();
+    assert_eq!(count("blur_y")["points"], 600 * 400 * 3);
+    assert!(count("blur_x")["points"].as_u64() > count("blur_x")["needed"].as_u64());
+    let refused = place.run("run blur --size 60x40 --profile --backend interp");
+    assert_ne!(refused.status, 0);
+    assert!(refused.stderr.contains("--backend cpu"), "{}", refused.stderr);
+}
+
 /// A schedule that is chosen gives the same pixels, and its costs are told without a run.
 #[test]
 fn schedules_are_chosen_and_costs_told() {

@@ -4,6 +4,7 @@ use crate::codegen::abi::ArgLayout;
 use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
 use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
+use crate::profile::RunProfile;
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Sampler, Worker, guarded, within};
 use crate::shared::marks::Definition;
@@ -181,9 +182,9 @@ impl Executable {
     pub fn stats(&self) -> CompileStats {
         self.0.stats
     }
-    /// The definitions that its code marks, by number.
-    pub(crate) fn definitions(&self) -> &[Definition] {
-        &self.0.definitions
+    /// Ends a sampler of runs of this code.
+    pub fn profile(&self, sampler: Sampler) -> RunProfile {
+        sampler.finish(&self.0.definitions)
     }
     /// Returns the number of bytes that are kept for the next run.
     pub fn retained_bytes(&self) -> usize {

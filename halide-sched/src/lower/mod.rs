@@ -24,7 +24,7 @@
 mod cause;
 pub mod checks;
 pub mod code;
-mod counting;
+pub mod counting;
 mod error;
 pub mod gpu;
 pub mod loops;
@@ -42,7 +42,6 @@ mod example;
 #[cfg(test)]
 mod tests;
 
-pub use counting::{Counting, lower_counting};
 pub use error::{Access, LowerError};
 pub use gpu::offload::KernelProblem;
 pub use loops::instrument::{Counted, Counter};

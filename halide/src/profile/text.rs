@@ -9,8 +9,8 @@ use std::time::Duration;
 const HEAD: [&str; 8] = ["share", "time", "threads", "points", "x needed", "loaded", "stored", "ops/byte"];
 
 impl Profile {
-    /// Returns a table: a row for each definition and each thing that threads waited for, with its share of the threads'
-    /// time, its time in a run, and how many threads were at it; and of each Func, beside its first definition, what it
+    /// Returns a table: a row for each definition and each thing that threads waited for, with its share of the time of
+    /// all threads, its time in a run, and how many threads were at it; and of each Func, beside its first row, what it
     /// computed, how often it computed each point that is needed, the bytes that it read and wrote, and its operations
     /// for each of these bytes.
     pub fn text(&self, counts: &[FuncCounts]) -> String {

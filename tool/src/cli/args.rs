@@ -133,8 +133,8 @@ pub(crate) struct RunArgs {
     /// Print what was compiled; runs nothing unless asked to
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) print: Option<Print>,
-    /// Also say how long each definition took, on how many threads, and what it computed, read and wrote; with --backend
-    /// gpu how long each kernel took on the device, and what was copied
+    /// Also say how long each definition took, on how many threads, and what it computed, read and wrote; with
+    /// --backend gpu how long each kernel took on the device, and what was copied
     #[arg(long)]
     pub(crate) profile: bool,
     /// Write a report to FILE: loop nest, storage, code and, with --profile, times of definitions, as one HTML page

@@ -29,6 +29,7 @@ Examples:
   halide run blur --random 1 --size 3840x2160 --bench 20    times on random values
   halide run blur --schedule tiles --check                  another schedule, against the interpreter
   halide run blur --schedule mine.sched --explain           a schedule of your own, and what became of it
+  halide run blur --schedule tiles --profile                the time of each definition, and what it computed
   halide run harris --schedule auto --print schedule        a schedule that is chosen";
 
 /// Examples for the help of `compare`.

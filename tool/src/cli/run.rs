@@ -104,8 +104,7 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
         say(profile.text.trim_end())?;
     }
     if let Some(place) = &html {
-        let text = profile.as_ref().map(|profile| profile.text.clone());
-        output::write(place, &result.page(args, &compiled, &schedule, text)?)?;
+        output::write(place, &result.page(&compiled, &schedule, args, profile.map(|profile| profile.text))?)?;
     }
     result.verdict(&schedule)
 }
@@ -197,9 +196,9 @@ impl Outcome<'_> {
     /// The report of `--html`.
     fn page(
         &self,
-        args: &RunArgs,
         compiled: &Compiled,
         schedule: &Schedule,
+        args: &RunArgs,
         profile: Option<String>,
     ) -> Result<String, Failure> {
         let (width, height) = self.job.size;

@@ -9,7 +9,6 @@
 //! depend on those at which runs begin, so also parts of runs that are shorter than a period are seen as often as they
 //! take time.
 
-use crate::exec::Executable;
 use crate::profile::{Activity, MemoryEvent, RunProfile, Sampled, Span};
 use crate::shared::marks::Definition;
 use crate::tuning::{BUSY_PERIOD, LATE_PERIOD, MOST_EVENTS, PERIOD, SHORT_RUN, WAKING};
@@ -66,7 +65,7 @@ impl Marks {
     }
 }
 
-/// A thread that samples runs, until [`Sampler::finish`].
+/// A thread that samples runs, until [`Executable::profile`](crate::Executable::profile).
 pub struct Sampler {
     marks: Arc<Marks>,
     done: Arc<AtomicBool>,
@@ -114,14 +113,14 @@ impl Sampler {
         self.nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
         result
     }
-    /// Ends the sampler. The profile has the definitions of the executable that ran.
-    pub fn finish(self, of: &Executable) -> RunProfile {
+    /// Ends the sampler of code that marks these definitions.
+    pub(crate) fn finish(self, definitions: &[Definition]) -> RunProfile {
         self.done.store(true, Ordering::Release);
         self.thread.thread().unpark();
         let (runs, wall) = (self.runs.into_inner(), Duration::from_nanos(self.nanoseconds.into_inner()));
         // Nothing in the sampler panics; if it did, there would be no samples.
         let looks = self.thread.join().unwrap_or_else(|_| Looks::new(&self.marks));
-        looks.profile(&self.marks, (runs, wall), of.definitions())
+        looks.profile(&self.marks, (runs, wall), definitions)
     }
 }
 
@@ -129,7 +128,7 @@ impl Sampler {
 struct Looks {
     /// The threads found at each word, and the looks that found any.
     found: BTreeMap<u64, [u64; 2]>,
-    /// What each thread was last found at, and since when.
+    /// The word that each thread was last found at, and since when.
     last: Vec<(u64, Duration)>,
     /// Spans that have ended: thread, word, begin, end.
     spans: Vec<(usize, u64, Duration, Duration)>,

@@ -44,7 +44,7 @@ impl Marks {
     pub(crate) fn begun(&self, program: &Program, s: &Stmt, current: u64) -> Option<u64> {
         let definition = definition(program, s)?;
         let number = self.definitions.iter().position(|d| *d == definition)? as u64 + FIRST;
-        (number != current && work(program, s) >= MARKED_WORK).then_some(number)
+        (number != current && work(s) >= MARKED_WORK).then_some(number)
     }
 
     fn survey(&mut self, program: &Program, s: &Stmt, current: u64) {
@@ -79,11 +79,11 @@ fn definition(program: &Program, s: &Stmt) -> Option<Definition> {
 
 /// The work of a statement in nodes of expressions, at most [`MARKED_WORK`]. A loop of an unknown number of iterations
 /// has at least that.
-fn work(program: &Program, s: &Stmt) -> u64 {
+fn work(s: &Stmt) -> u64 {
     let mut inside = 0u64;
     for_each_stmt(s, |inner| {
         if inside < MARKED_WORK {
-            inside += work(program, inner);
+            inside += work(inner);
         }
     });
     let all = match s {

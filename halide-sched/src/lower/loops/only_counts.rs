@@ -1,7 +1,7 @@
 //! A program that counts and does nothing else.
 //!
-//! Before: `Stage::Bounded` with `Count` statements. After: the same counts in the same loops, all of them serial, and no
-//! storage, definitions, prints or prefetches; checks of data are gone. `None` where a count depends on what a
+//! Before: `Stage::Bounded` with `Count` statements. After: the same counts in the same loops, all of them serial, and
+//! no storage, definitions, prints or prefetches; checks of data are gone. `None` where a count depends on what a
 //! definition stores, since then somebody has to store it.
 //!
 //! The counts of a run are so known without the work of the run.
@@ -30,15 +30,15 @@ use halide_ir::{BufferRole, Expr, ExprKind, For, ForKind, Program, Stmt, build};
 /// Drops all but counts, and what decides how often they are come to.
 pub fn only_counts(mut program: Program) -> Option<Program> {
     let body = std::mem::replace(&mut program.body, build::nothing());
-    let body = kept(&program, body);
+    let body = kept(body);
     let alone = stands_alone(&program, &body);
     program.body = body;
     alone.then_some(program)
 }
 
-fn kept(program: &Program, s: Stmt) -> Stmt {
+fn kept(s: Stmt) -> Stmt {
     match s {
-        Stmt::Realize { body, .. } | Stmt::Produce { body, .. } => kept(program, *body),
+        Stmt::Realize { body, .. } | Stmt::Produce { body, .. } => kept(*body),
         Stmt::Provide { .. } | Stmt::Atomic { .. } | Stmt::Print { .. } | Stmt::Prefetch { .. } => build::nothing(),
         Stmt::Assert { ref cond, ref args, .. } => {
             let of_data = std::iter::once(cond).chain(args).any(|e| any_node(e, is_read));
@@ -46,18 +46,18 @@ fn kept(program: &Program, s: Stmt) -> Stmt {
         }
         Stmt::For(l) => {
             let For { id, min, extent, body, .. } = *l;
-            let body = kept(program, body);
+            let body = kept(body);
             if is_empty(&body) { body } else { build::for_loop(id, ForKind::Serial, min, extent, body) }
         }
         Stmt::Let { bindings, body } => {
-            let body = kept(program, *body);
+            let body = kept(*body);
             if is_empty(&body) { body } else { build::let_in(bindings, body) }
         }
         Stmt::If { cond, then, otherwise } => {
-            let (then, otherwise) = (kept(program, *then), kept(program, *otherwise));
+            let (then, otherwise) = (kept(*then), kept(*otherwise));
             if is_empty(&then) && is_empty(&otherwise) { then } else { build::if_else(cond, then, otherwise) }
         }
-        other => map_stmt(other, Expr::clone, |inner| kept(program, inner)),
+        other => map_stmt(other, Expr::clone, kept),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Counts outside of loops.
 //!
-//! Before: `Stage::Bounded` with `Count` statements. After: equal counts at the end of a run by fewer statements. A count
-//! whose amount is the same in each iteration stands behind the loop, times the number of iterations; counts of one
-//! counter that come to stand side by side are one.
+//! Before: `Stage::Bounded` with `Count` statements. After: equal counts at the end of a run by fewer statements. A
+//! count whose amount is the same in each iteration stands behind the loop, times the number of iterations; counts of
+//! one counter that come to stand side by side are one.
 //!
 //! An amount stays where it depends on the loop, on a condition that reads data, or on a name whose value does.
 //!

@@ -6,7 +6,6 @@ use super::super::machine::{Arg, BlockId, Body, Inst, Mem, View};
 use super::captured_sums::CapturedSums;
 use super::claims::Heap;
 use super::levels::Level;
-use super::marks::Mark;
 use super::neighbours::Neighbours;
 use super::open_lines::OpenLines;
 use super::places::Allocations;
@@ -84,6 +83,15 @@ pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 pub(super) struct IndexScratch {
     pub(super) start: u32,
     pub(super) bytes: u32,
+}
+
+/// The definition at hand, and where its number is written.
+#[derive(Default)]
+pub(super) struct Mark {
+    /// Its number, once another one than the one around has begun.
+    pub(super) current: Option<u64>,
+    /// The address of the word.
+    pub(super) word: Option<VReg>,
 }
 
 /// The register and the block that polls share.

@@ -6,16 +6,6 @@ use super::kernel::Emit;
 use super::value::Val;
 use halide_ir::{Stmt, Type};
 use iced_x86::Code;
-use regalloc2::VReg;
-
-/// The definition at hand, and where its number is written.
-#[derive(Default)]
-pub(super) struct Mark {
-    /// Its number, once another one than the one around has begun.
-    current: Option<u64>,
-    /// The address of the word.
-    word: Option<VReg>,
-}
 
 impl Emit<'_> {
     /// Marks the beginning of a definition, if this statement begins one and the code is to say so; gives the number of

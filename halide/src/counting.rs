@@ -1,0 +1,125 @@
+//! Code that counts, and its runs.
+
+use crate::aliases::Aliases;
+use crate::counts::FuncCounts;
+use crate::engine::Machine;
+use crate::error::Error;
+use crate::failure::Failure;
+use crate::print_sink::Sink;
+use crate::run_options::How;
+use crate::variant_code::Variant;
+use crate::variant_key::{VariantKey, fault_error};
+use halide_core::Pipeline;
+use halide_core::buffer::{AnyBuffer, AnyBufferMut};
+use halide_core::interp::{Bound, Inputs};
+use halide_sched::lower::counting::{Counting, lower_counting};
+use halide_sched::lower::{Counted, Counter};
+use halide_sched::plan::{self, Plan};
+use halide_sched::schedule::Schedule;
+
+/// Code that counts.
+pub(crate) struct CountingCode {
+    pub(crate) variant: Variant,
+    counters: Vec<Counter>,
+    /// True if it does nothing but count.
+    pub(crate) alone: bool,
+}
+
+impl CountingCode {
+    /// Compiles what counts for calls of this variant.
+    pub(crate) fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<CountingCode, Error> {
+        let Counting { program, counters, alone } = lower_counting(plan, &key.options()).map_err(Error::Lower)?;
+        // There are no kernels in what counts alone.
+        let machine = if alone { machine.host() } else { machine };
+        Ok(CountingCode { variant: Variant::of_program(plan, machine, program)?.counting(alone), counters, alone })
+    }
+    /// Compiles what counts points if each is computed once.
+    fn of_needs(pipeline: &Pipeline, plan: &Plan, machine: &Machine) -> Result<Needs, Error> {
+        let mut target = plan.target;
+        target.gpu = None;
+        let plan = plan::resolve(pipeline, &Schedule::all_at_root(pipeline), &target).map_err(Error::Schedule)?;
+        let exact = VariantKey { exact_tails: true, generic_strides: true, unchecked: true, ..VariantKey::default() };
+        let code = CountingCode::new(&plan, machine.host(), exact)?;
+        Ok(Needs { plan, code })
+    }
+
+    /// Runs it for the call that was run, and returns the values of its counters. Outputs are not changed.
+    pub(crate) fn run(
+        &self,
+        plan: &Plan,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+    ) -> Result<Vec<i64>, Error> {
+        let how = How { profile: None, count: false, print: Sink::new(|_: &str| ()), ..how.clone() };
+        let run = |outputs: &mut [AnyBufferMut<'_>]| self.variant.run(plan, bound, outputs, &how, &Aliases::default());
+        let result = if self.alone {
+            run(outputs)
+        } else {
+            let copies = outputs.iter().map(|view| {
+                how.charge(view.used_bytes() as u64, "a copy of an output")?;
+                Ok(view.to_buffer()?)
+            });
+            let mut copies = copies.collect::<Result<Vec<AnyBuffer>, Error>>()?;
+            let views = copies.iter_mut().map(AnyBuffer::view_mut);
+            run(&mut views.collect::<Result<Vec<_>, _>>()?)
+        };
+        match result {
+            Ok(stats) => Ok(stats.counters),
+            Err(Failure::Other(error)) => Err(error),
+            Err(Failure::Fault(fault, args)) => Err(fault_error(&self.variant.program, fault, &args)),
+        }
+    }
+
+    /// The counts of each Func, of the values that counters have after a run.
+    pub(crate) fn counts(&self, values: &[i64]) -> Vec<FuncCounts> {
+        let mut all: Vec<FuncCounts> = Vec::new();
+        for ((func, what), value) in self.counters.iter().zip(values) {
+            let func = self.variant.program.func_name(*func);
+            let place = all.iter().position(|counts| counts.func == func).unwrap_or_else(|| {
+                all.push(FuncCounts { func: func.to_string(), ..FuncCounts::default() });
+                all.len() - 1
+            });
+            let (counts, value) = (&mut all[place], (*value).max(0) as u64);
+            match what {
+                Counted::Points => counts.points = value,
+                Counted::Elements => counts.elements = value,
+                Counted::Allocations => counts.allocations = value,
+                Counted::Loaded => counts.loaded = value,
+                Counted::Stored => counts.stored = value,
+                Counted::Operations => counts.operations = value,
+            }
+        }
+        all
+    }
+}
+
+/// Code that counts the points that are needed, and the plan that it is of.
+pub(crate) struct Needs {
+    plan: Plan,
+    code: CountingCode,
+}
+
+impl Needs {
+    /// Compiles what counts the points that are needed; `None` where that depends on data, or a Func has no bounds of
+    /// its own.
+    pub(crate) fn new(pipeline: &Pipeline, plan: &Plan, machine: &Machine) -> Option<Needs> {
+        CountingCode::of_needs(pipeline, plan, machine).ok().filter(|needs| needs.code.alone)
+    }
+    /// Adds to the counts of a call the points that it needs.
+    pub(crate) fn add(
+        &self,
+        counts: &mut [FuncCounts],
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+    ) -> Result<(), Error> {
+        let bound = inputs.bind(&self.plan.pipeline)?;
+        let counters = self.code.run(&self.plan, &bound, outputs, how)?;
+        let needs = self.code.counts(&counters);
+        for of in counts {
+            of.needed = needs.iter().find(|need| need.func == of.func).map(|need| need.points);
+        }
+        Ok(())
+    }
+}
