@@ -1,0 +1,141 @@
+//! The answer as a table or as JSON.
+
+use super::super::args_timing::WhyArgs;
+use super::super::common;
+use super::super::failure::Failure;
+use super::super::terminal::{say, say_heading};
+use super::candidates::{Candidate, Candidates};
+use super::changes::{Change, Changes, Set, place, shown};
+use super::worth::{Ratio, Row};
+use crate::job::Job;
+use serde_json::{Value, json};
+
+/// The widest column of changes.
+const WIDEST: usize = 64;
+
+/// The answer to why B is faster or slower than A.
+pub(super) enum Answer {
+    /// They have the same directives.
+    SameDirectives,
+    /// They differ in directives, and not in time.
+    SameTime,
+    /// The steps from A to B.
+    Steps(Vec<Row>),
+}
+
+/// An answer with what it is about.
+pub(super) struct Table<'a> {
+    pub(super) job: &'a Job,
+    pub(super) args: &'a WhyArgs,
+    pub(super) changes: &'a Changes,
+    pub(super) answer: Answer,
+}
+
+impl Table<'_> {
+    /// Prints the answer; fails where a result differs from A's.
+    pub(super) fn print(&self, candidates: &Candidates<'_>) -> Result<(), Failure> {
+        let [a, b] = [Set::new(), self.changes.every()].map(|set| candidates.get(&set).map_err(Failure));
+        let (a, b) = (a?, b?);
+        let whole = Ratio::new(b, a);
+        match self.args.json {
+            true => say(self.json(a, b, candidates.rounds()))?,
+            false => self.say(a, whole, candidates.rounds())?,
+        }
+        let row_differs = |rows: &[Row]| rows.iter().any(|row| row.differs.is_some());
+        match (&self.answer, b.differs) {
+            (_, Some(by)) => {
+                Err(Failure(format!("the result of `{}` differs from `{}`'s by {by}", self.args.b, self.args.a)))
+            }
+            (Answer::Steps(rows), None) if row_differs(rows) => {
+                Err(Failure(format!("changes alter the result of `{}`", self.args.a)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn say(&self, a: &Candidate, whole: Ratio, rounds: usize) -> Result<(), Failure> {
+        let WhyArgs { a: name_a, b: name_b, .. } = self.args;
+        let rows = match &self.answer {
+            Answer::SameDirectives => return say(format!("`{name_a}` and `{name_b}` have the same directives")),
+            Answer::SameTime => {
+                let text = format!("`{name_b}` takes as long as `{name_a}`, within the noise: {}", whole.text());
+                return say(text);
+            }
+            Answer::Steps(rows) => rows,
+        };
+        let ((width, height), threads) = (self.job.size, common::threads(&self.args.common));
+        let (ms_a, word) = (a.turn.samples.min(), if whole.value > 1.0 { "faster" } else { "slower" });
+        let (ms_b, app) = (ms_a / whole.value, self.job.app.name);
+        say(format!("{app} {width}x{height}, {threads} threads; {rounds} rounds in turn"))?;
+        say(format!("`{name_b}` is {word} than `{name_a}`: {}, {ms_b:.3} ms after {ms_a:.3} ms", whole.text()))?;
+        let lines = |row: &Row| row.changes.iter().map(|&change| &self.changes.all[change]).collect::<Vec<_>>();
+        let all = || rows.iter().flat_map(lines);
+        let widest = |of: fn(&Change) -> String| all().map(|change| of(change).chars().count()).max().unwrap_or(0);
+        let (text, at) = (widest(Change::text).clamp(6, WIDEST) + 4, widest(Change::place).max(5));
+        say_heading(
+            &format!("  {:text$}  {:at$}{:>16}{:>16}{:>7}", "change", "place", "alone", "without it", "worth"),
+            "",
+        )?;
+        for row in rows {
+            let ratio = |ratio: &Result<Ratio, String>| ratio.as_ref().map_or("-".to_string(), |ratio| ratio.text());
+            let share = row.share.map_or("?".to_string(), |share| format!("{:.0}%", share * 100.0));
+            let altered = row.differs.map_or(String::new(), |by| format!("  ALTERS the result by {by}"));
+            for (number, change) in lines(row).into_iter().enumerate() {
+                let and = if number == 0 { "" } else { "and " };
+                let (words, place) = (format!("{and}{}", change.text()), change.place());
+                let numbers = format!("{:>16}{:>16}{share:>7}{altered}", ratio(&row.alone), ratio(&row.without));
+                let line = format!("  {words:text$}  {place:at$}{}", if number == 0 { &numbers } else { "" });
+                say(line.trim_end())?;
+            }
+        }
+        self.say_first(rows)
+    }
+
+    /// The one line about the step that explains most.
+    fn say_first(&self, rows: &[Row]) -> Result<(), Failure> {
+        let Some((row, share)) = rows.first().and_then(|row| Some((row, row.share?))) else { return Ok(()) };
+        let texts: Vec<String> =
+            row.changes.iter().map(|&change| format!("`{}`", self.changes.all[change].text())).collect();
+        let verb = if texts.len() == 1 { "explains" } else { "together explain" };
+        say(format!("{} {verb} {:.0} % of the difference", texts.join(" and "), share * 100.0))
+    }
+
+    fn json(&self, a: &Candidate, b: &Candidate, rounds: usize) -> Value {
+        let end = |name: &str, end: &Candidate| {
+            let samples = &end.turn.samples;
+            json!({"schedule": name, "min_ms": samples.min(), "noise": samples.noise(), "differs": end.differs})
+        };
+        let whole = Ratio::new(b, a);
+        let (answer, rows) = match &self.answer {
+            Answer::SameDirectives => ("same directives", &[][..]),
+            Answer::SameTime => ("same time", &[][..]),
+            Answer::Steps(rows) => (if whole.value > 1.0 { "faster" } else { "slower" }, &rows[..]),
+        };
+        json!({
+            "app": self.job.app.name, "size": [self.job.size.0, self.job.size.1],
+            "threads": common::threads(&self.args.common), "rounds": rounds,
+            "a": end(&self.args.a, a), "b": end(&self.args.b, b), "answer": answer,
+            "ratio": whole.value, "noise": whole.noise,
+            "changes": self.changes.all.iter().map(change_json).collect::<Vec<_>>(),
+            "steps": rows.iter().map(row_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn change_json(change: &Change) -> Value {
+    let side = |directive: &Option<_>| {
+        directive.as_ref().map(|directive| json!({"text": shown(directive), "at": place(Some(directive))}))
+    };
+    json!({"text": change.text(), "before": side(&change.before), "after": side(&change.after)})
+}
+
+fn row_json(row: &Row) -> Value {
+    let ratio = |ratio: &Result<Ratio, String>| match ratio {
+        Ok(ratio) => ratio.json(),
+        Err(error) => json!({"error": error}),
+    };
+    json!({
+        "changes": row.changes, "alone": ratio(&row.alone), "without": ratio(&row.without), "worth": row.worth,
+        "share": row.share, "differs": row.differs,
+    })
+}
