@@ -24,7 +24,8 @@ fn answer(place: &Workplace, app: &str, args: &str) -> Value {
 
 /// The texts of the changes, step by step, of the steps in the order of their changes.
 fn steps(answer: &Value) -> Vec<Vec<String>> {
-    let text = |change: &Value| answer["changes"][change.as_u64().unwrap() as usize]["text"].as_str().unwrap().to_string();
+    let text =
+        |change: &Value| answer["changes"][change.as_u64().unwrap() as usize]["text"].as_str().unwrap().to_string();
     let step = |step: &Value| step["changes"].as_array().unwrap().iter().map(text).collect();
     let mut all: Vec<Vec<String>> = answer["steps"].as_array().unwrap().iter().map(step).collect();
     all.sort();
@@ -59,31 +60,33 @@ fn the_guilty_change_is_first() {
 }
 
 #[test]
-fn changes_are_taken_in_a_legal_order() {
-    // `yo` is there after the split alone, and nothing may be stored outside of where it is computed before that.
-    let a = "blur_x: compute_root()";
-    let b = "blur_y: parallel(yo) split(y, yo, yi, 4)\nblur_x: compute_at(blur_y, yi)";
+fn changes_that_are_legal_only_together_are_one_step() {
+    // Without `xi` nothing is computed at it, and without the other split nothing at `columns`.
+    let a = "blur_y: split(x, xo, xi, 8)\nblur_x: compute_at(blur_y, xi) vectorize(x, 64)";
+    let b = "blur_y: split(x, columns, column, 8)\nblur_x: compute_at(blur_y, columns) vectorize(x, 64)\nblur_y: parallel(y)";
     let place = pair(a, b);
-    check(&place, &format!("why blur a.sched b.sched {SMALL}"), &["schedule `b.sched`", "yo"]);
-    let place = pair(a, "blur_y: split(y, yo, yi, 4) split(x, xo, xi, 8) unroll(xi)\nblur_x: compute_at(blur_y, yi) vectorize(x, 64)");
     let found = answer(&place, "blur", SMALL);
-    let texts: Vec<&str> = found["changes"].as_array().unwrap().iter().filter_map(|c| c["text"].as_str()).collect();
-    assert_eq!(texts.len(), 5, "{texts:?}");
-    assert!(texts.contains(&"blur_x: compute_root() -> blur_x: compute_at(blur_y, yi)"), "{texts:?}");
+    assert_eq!(found["answer"], "faster", "{found:#}");
+    let split = "blur_y: split(x, xo, xi, 8) -> blur_y: split(x, columns, column, 8)";
+    let at = "blur_x: compute_at(blur_y, xi) -> blur_x: compute_at(blur_y, columns)";
+    assert_eq!(steps(&found), [vec!["blur_y: parallel(y)"], vec![split, at]]);
+    assert_eq!(found["steps"][0]["changes"].as_array().map(Vec::len), Some(2), "{found:#}");
+    let told = place.succeed(&format!("why blur a.sched b.sched {SMALL}")).stdout;
+    assert!(told.contains(&format!("\n  and {at}")) && told.contains("` together explain "), "{told}");
 }
 
 #[test]
-fn changes_that_are_legal_only_together_are_one_step() {
-    // A loop that is split away cannot be where something is computed, and there is no `yi` without the split.
-    let a = "blur_y: split(y, yo, yi, 8)\nblur_x: compute_at(blur_y, yi)";
-    let b = "blur_y: split(y, rows, row, 8)\nblur_x: compute_at(blur_y, xi) vectorize(x, 64)\nblur_y: split(x, xo, xi, 4)";
-    let found = answer(&pair(a, b), "blur", SMALL);
-    assert_eq!(found["answer"], "slower", "{found:#}");
-    let found = steps(&found);
-    assert!(found.iter().any(|step| step == &["blur_y: split(x, xo, xi, 4)"]), "{found:?}");
-    let a = "blur_y: split(y, yo, yi, 8)\nblur_x: compute_at(blur_y, yi)";
-    let b = "blur_y: split(y, rows, row, 8)\nblur_x: compute_at(blur_y, row) unroll(x)\nblur_y: split(x, xo, xi, 4) unroll(xi)";
-    let _ = (a, b);
+fn changes_that_are_not_legal_alone_say_why() {
+    let place =
+        pair("blur_x: compute_root()", "blur_y: split(x, xo, xi, 8)\nblur_x: compute_at(blur_y, xi) vectorize(x, 64)");
+    let found = answer(&place, "blur", SMALL);
+    let at = "blur_x: compute_root() -> blur_x: compute_at(blur_y, xi)";
+    let all = steps(&found);
+    assert_eq!(all, [vec![at], vec!["blur_x: vectorize(x, 64)"], vec!["blur_y: split(x, xo, xi, 8)"]]);
+    let is_at = |step: &&Value| found["changes"][step["changes"][0].as_u64().unwrap() as usize]["text"] == at;
+    let step = found["steps"].as_array().unwrap().iter().find(is_at).unwrap();
+    assert!(step["alone"]["error"].as_str().is_some_and(|error| error.contains("xi")), "{step:#}");
+    assert!(step["without"]["ratio"].is_number() && step["share"].is_number(), "{step:#}");
 }
 
 #[test]
@@ -92,7 +95,10 @@ fn equal_schedules_and_times_are_one_line() {
     let told = place.succeed(&format!("why blur a.sched b.sched {SMALL}")).stdout;
     assert_eq!(told, "`a.sched` and `b.sched` have the same directives\n");
     let found = answer(&place, "blur", SMALL);
-    assert_eq!((&found["answer"], &found["steps"], &found["changes"]), (&json!("same directives"), &json!([]), &json!([])));
+    assert_eq!(
+        (&found["answer"], &found["steps"], &found["changes"]),
+        (&json!("same directives"), &json!([]), &json!([]))
+    );
 }
 
 #[test]
