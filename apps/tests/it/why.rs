@@ -72,7 +72,7 @@ fn changes_that_are_legal_only_together_are_one_step() {
     assert_eq!(steps(&found), [vec!["blur_y: parallel(y)"], vec![split, at]]);
     assert_eq!(found["steps"][0]["changes"].as_array().map(Vec::len), Some(2), "{found:#}");
     let told = place.succeed(&format!("why blur a.sched b.sched {SMALL}")).stdout;
-    assert!(told.contains(&format!("\n  and {at}")) && told.contains("` together explain "), "{told}");
+    assert!(told.contains(&format!("  and {at}\n")) && told.contains("` together explain "), "{told}");
 }
 
 #[test]

@@ -58,7 +58,8 @@ pub(super) fn shown(directive: &Directive) -> String {
 
 /// A directive of the merged list.
 enum Item {
-    Both(Directive),
+    /// As the first schedule has it, and the second, which wrote it elsewhere.
+    Both(Directive, Directive),
     Before(Directive, usize),
     After(Directive, usize),
 }
@@ -85,7 +86,8 @@ impl Changes {
                 changes.items.push(Item::After(directive.clone(), changes.all.len()));
                 changes.all.push(Change { before: None, after: Some(directive.clone()) });
             }
-            changes.items.extend(before.get(next_i).map(|both| Item::Both(both.clone())));
+            let both = before.get(next_i).zip(after.get(next_j));
+            changes.items.extend(both.map(|(before, after)| Item::Both(before.clone(), after.clone())));
             (i, j) = (next_i + 1, next_j + 1);
         }
         changes.pair();
@@ -94,8 +96,9 @@ impl Changes {
 
     /// The schedule after a set of changes.
     pub(super) fn schedule(&self, set: &Set) -> Schedule {
+        let is_last = set.len() == self.all.len();
         let kept = self.items.iter().filter_map(|item| match item {
-            Item::Both(directive) => Some(directive),
+            Item::Both(before, after) => Some(if is_last { after } else { before }),
             Item::Before(directive, change) => (!set.contains(change)).then_some(directive),
             Item::After(directive, change) => set.contains(change).then_some(directive),
         });

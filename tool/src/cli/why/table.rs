@@ -3,15 +3,15 @@
 use super::super::args_timing::WhyArgs;
 use super::super::common;
 use super::super::failure::Failure;
-use super::super::terminal::{say, say_heading};
+use super::super::terminal::{note, say, say_heading};
 use super::candidates::{Candidate, Candidates};
 use super::changes::{Change, Changes, Set, place, shown};
 use super::worth::{Ratio, Row};
 use crate::job::Job;
 use serde_json::{Value, json};
 
-/// The widest column of changes.
-const WIDEST: usize = 64;
+/// The noise from which on a machine is told to be busy.
+const NOISY: f64 = 0.1;
 
 /// The answer to why B is faster or slower than A.
 pub(super) enum Answer {
@@ -69,24 +69,29 @@ impl Table<'_> {
         say(format!("{app} {width}x{height}, {threads} threads; {rounds} rounds in turn"))?;
         say(format!("`{name_b}` is {word} than `{name_a}`: {}, {ms_b:.3} ms after {ms_a:.3} ms", whole.text()))?;
         let lines = |row: &Row| row.changes.iter().map(|&change| &self.changes.all[change]).collect::<Vec<_>>();
-        let all = || rows.iter().flat_map(lines);
-        let widest = |of: fn(&Change) -> String| all().map(|change| of(change).chars().count()).max().unwrap_or(0);
-        let (text, at) = (widest(Change::text).clamp(6, WIDEST) + 4, widest(Change::place).max(5));
-        say_heading(
-            &format!("  {:text$}  {:at$}{:>16}{:>16}{:>7}", "change", "place", "alone", "without it", "worth"),
-            "",
-        )?;
+        let all = rows.iter().flat_map(lines).map(|change| change.place().chars().count());
+        let at = all.max().unwrap_or(0).max(5);
+        say_heading(&format!("  {:>6}{:>16}{:>16}  {:at$}  change", "worth", "alone", "without it", "place"), "")?;
         for row in rows {
             let ratio = |ratio: &Result<Ratio, String>| ratio.as_ref().map_or("-".to_string(), |ratio| ratio.text());
             let share = row.share.map_or("?".to_string(), |share| format!("{:.0}%", share * 100.0));
             let altered = row.differs.map_or(String::new(), |by| format!("  ALTERS the result by {by}"));
             for (number, change) in lines(row).into_iter().enumerate() {
-                let and = if number == 0 { "" } else { "and " };
-                let (words, place) = (format!("{and}{}", change.text()), change.place());
-                let numbers = format!("{:>16}{:>16}{share:>7}{altered}", ratio(&row.alone), ratio(&row.without));
-                let line = format!("  {words:text$}  {place:at$}{}", if number == 0 { &numbers } else { "" });
-                say(line.trim_end())?;
+                let (and, numbers) = match number {
+                    0 => ("", format!("{share:>6}{:>16}{:>16}", ratio(&row.alone), ratio(&row.without))),
+                    _ => ("and ", " ".repeat(38)),
+                };
+                let altered = if number == 0 { &altered } else { "" };
+                say(format!("  {numbers}  {:at$}  {and}{}{altered}", change.place(), change.text()))?;
             }
+        }
+        let noise = rows.iter().filter_map(|row| row.alone.as_ref().ok()).map(|ratio| ratio.noise);
+        let noise = noise.fold(whole.noise, f64::max);
+        if noise > NOISY {
+            note(format!(
+                "least times differ by up to {:.0}% by themselves; an idle machine tells more",
+                noise * 100.0
+            ));
         }
         self.say_first(rows)
     }
