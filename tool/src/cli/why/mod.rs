@@ -78,6 +78,9 @@ pub(crate) fn why(tool: &Tool, args: &WhyArgs) -> Result<(), Failure> {
     let bar = progress(ROUNDS as u64, app.name);
     candidates.time(ROUNDS, |_| bar.inc(1))?;
     bar.finish_and_clear();
+    if whole(&candidates, &every)?.is_within_noise() {
+        return table(Answer::SameTime).print(&candidates);
+    }
     let rows = worth::rows(steps, &every, &candidates).map_err(Failure)?;
     table(Answer::Steps(rows)).print(&candidates)
 }
