@@ -71,13 +71,15 @@ pub(crate) struct WhyArgs {
     ///
     /// A row is a change: a directive that comes, goes, or has other arguments, or several that are legal
     /// only together. `alone` is the speed of A with it beside A's, `without it` that of B without it
-    /// beside B's; `-` stands where that is not legal. Worth is the mean of the logarithms of the first
-    /// and of one by the second, as far as there are both, as a part of the logarithm of B's speed beside
-    /// A's; without both, that of the step on the way from A to B. Parts need not sum to 100 %.
+    /// beside B's; `-` stands where that is not legal, `?` where no time was left. Worth is the mean of
+    /// the logarithms of the first and of one by the second, as far as there are both, as a part of the
+    /// logarithm of B's speed beside A's; without both, that of the step on the way from A to B. Parts
+    /// need not sum to 100 %.
     ///
-    /// Schedules are compiled in the first 60 % of the time. All are timed in turn in at most 15 rounds,
-    /// of which none but the first two begins where there is no time for it. One that is 20 times as slow
-    /// as A and B is ended, and has `<` before its ratio.
+    /// The way from A to B is looked for in the first 40 % of the time, and schedules are compiled in the
+    /// first 70 %. All are timed in turn in at most 15 rounds, of which none but the first two begins
+    /// where there is no time for it. One that is 20 times as slow as A and B is ended, and has `<` before
+    /// its ratio.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", verbatim_doc_comment)]
     pub(crate) time: Duration,
     /// Print one JSON object and nothing else

@@ -6,7 +6,7 @@ use super::super::failure::Failure;
 use super::super::outputs;
 use super::super::runners::Runners;
 use super::super::turns::{self, Turn};
-use super::changes::{Changes, Set};
+use super::changes::{Changes, NO_TIME, Set};
 use super::limit::within;
 use crate::job::Job;
 use halide::prelude::*;
@@ -28,8 +28,11 @@ const HOPELESS: f64 = 20.0;
 /// The time that any candidate may take.
 const LEAST_LIMIT: Duration = Duration::from_millis(250);
 
+/// The part of the time in which the walk looks for what is legal.
+const WALKING: f64 = 0.4;
+
 /// The part of the time after which no more candidates are compiled.
-const PREPARING: f64 = 0.6;
+const PREPARING: f64 = 0.7;
 
 /// A candidate that has run.
 pub(super) struct Candidate {
@@ -100,7 +103,7 @@ impl<'a> Candidates<'a> {
 
     /// Says why the schedule after a set of changes cannot be compiled, if it cannot.
     pub(super) fn legal(&mut self, set: &Set) -> Result<(), String> {
-        self.compile(set).map(|_| ())
+        self.compile(set, WALKING).map(|_| ())
     }
 
     /// Compiles a schedule, runs it and compares its result; ends it where it is hopelessly slow.
@@ -139,13 +142,14 @@ impl<'a> Candidates<'a> {
         self.args.common.threads.map(usize::from)
     }
 
-    /// A schedule compiled, now or before.
-    fn compile(&mut self, set: &Set) -> Result<Compiled, String> {
+    /// A schedule compiled, before or now, if no more than a part of the time is over.
+    fn compile(&mut self, set: &Set, part: f64) -> Result<Compiled, String> {
         if let Some(known) = self.compiled.get(set) {
             return known.clone();
         }
-        if !self.compiled.is_empty() && self.started.elapsed() > self.args.time.mul_f64(PREPARING) {
-            return Err("no time was left; give more by --time".to_string());
+        // A and B are compiled in any case.
+        if self.compiled.len() >= 2 && self.started.elapsed() >= self.args.time.mul_f64(part) {
+            return Err(NO_TIME.to_string());
         }
         let schedule = self.changes.schedule(set);
         let runner = self.runners.of_schedule(schedule.has_kernels());
@@ -159,7 +163,7 @@ impl<'a> Candidates<'a> {
 
     /// The first run of a schedule, which takes no longer than `limit` if there is one.
     fn first_run(&mut self, set: &Set, limit: Option<Duration>) -> Result<Candidate, String> {
-        let compiled = self.compile(set)?;
+        let compiled = self.compile(set, PREPARING)?;
         let (job, threads) = (self.job, self.threads());
         let text = |Failure(text): Failure| text;
         outputs::poison(&mut self.outputs).map_err(text)?;

@@ -1,13 +1,16 @@
 //! The changes that lead from one schedule to another, and the schedules between the two.
 //!
-//! Both are merged into one list, in which each directive is of both, or of one of the two by a change. A set of changes
-//! is then a schedule: the list without what its changes take away, and without what the others would bring. With none
-//! it is the first schedule, with all of them the second.
+//! Both are merged into one list, in which each directive is of both, or of one of the two by a change. A set of
+//! changes is then a schedule: the list without what its changes take away, and without what the others would bring.
+//! With none it is the first schedule, with all of them the second.
 
 use halide::prelude::*;
 use halide::schedule::{Directive, Scope, Subject, Verb};
 use std::collections::BTreeSet;
 use std::mem::discriminant;
+
+/// The reason that a schedule was not tried.
+pub(super) const NO_TIME: &str = "no time was left; give more by --time";
 
 /// The numbers of changes.
 pub(super) type Set = BTreeSet<usize>;

@@ -2,7 +2,7 @@
 //!
 //! The directives in which A and B differ are changes; a walk from A to B makes one after the other, and those that are
 //! legal only together at once: the steps. Each step is timed alone (A with it) and with the others (B without it), all
-//! in turn. Its worth is the geometric mean of the two ratios, as far as they are legal, and else the ratio on the walk.
+//! in turn. Its worth is the geometric mean of the two ratios, as far as they are legal; else the ratio on the walk.
 
 mod candidates;
 mod changes;

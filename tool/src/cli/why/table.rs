@@ -5,7 +5,7 @@ use super::super::common;
 use super::super::failure::Failure;
 use super::super::terminal::{note, say, say_heading};
 use super::candidates::{Candidate, Candidates};
-use super::changes::{Change, Changes, Set, place, shown};
+use super::changes::{Change, Changes, NO_TIME, Set, place, shown};
 use super::worth::{Ratio, Row};
 use crate::job::Job;
 use serde_json::{Value, json};
@@ -73,7 +73,10 @@ impl Table<'_> {
         let at = all.max().unwrap_or(0).max(5);
         say_heading(&format!("  {:>6}{:>16}{:>16}  {:at$}  change", "worth", "alone", "without it", "place"), "")?;
         for row in rows {
-            let ratio = |ratio: &Result<Ratio, String>| ratio.as_ref().map_or("-".to_string(), |ratio| ratio.text());
+            let ratio = |ratio: &Result<Ratio, String>| match ratio {
+                Ok(ratio) => ratio.text(),
+                Err(why) => if why == NO_TIME { "?" } else { "-" }.to_string(),
+            };
             let share = row.share.map_or("?".to_string(), |share| format!("{:.0}%", share * 100.0));
             let altered = row.differs.map_or(String::new(), |by| format!("  ALTERS the result by {by}"));
             for (number, change) in lines(row).into_iter().enumerate() {
@@ -84,6 +87,10 @@ impl Table<'_> {
                 let altered = if number == 0 { &altered } else { "" };
                 say(format!("  {numbers}  {:at$}  {and}{}{altered}", change.place(), change.text()))?;
             }
+        }
+        let lacks = |ratio: &Result<Ratio, String>| ratio.as_ref().is_err_and(|why| why == NO_TIME);
+        if rows.iter().any(|row| lacks(&row.alone) || lacks(&row.without)) {
+            note("there was no time for all schedules (?); give more by --time");
         }
         let noise = rows.iter().filter_map(|row| row.alone.as_ref().ok()).map(|ratio| ratio.noise);
         let noise = noise.fold(whole.noise, f64::max);

@@ -1,15 +1,20 @@
 //! The walk from one schedule to another: one change after the other, in an order in which each schedule is legal, and
 //! changes that are legal only together at once.
 
-use super::changes::{Changes, Set};
+use super::changes::{Changes, NO_TIME, Set};
 use std::collections::BTreeSet;
 
 /// The steps of the walk, each a set of changes. `legal` says why the schedule after a set of changes cannot be
-/// compiled; the one after all of them can.
+/// compiled; the one after all of them can. Where it has no more time to say so, each change that is left is a step.
 pub(super) fn steps(changes: &Changes, mut legal: impl FnMut(&Set) -> Result<(), String>) -> Vec<Set> {
     let (mut done, mut left, mut steps) = (Set::new(), changes.units(), Vec::new());
     while !left.is_empty() {
         let single = left.iter().position(|unit| legal(&(&done | unit)).is_ok());
+        let next: Set = &done | &left[0];
+        if single.is_none() && legal(&next).is_err_and(|why| why == NO_TIME) {
+            steps.append(&mut left);
+            break;
+        }
         let taken = match single {
             Some(at) => BTreeSet::from([at]),
             None => smallest(changes, &done, &left, &mut legal),
@@ -139,5 +144,12 @@ mod tests {
             |text: &str| text.is_empty() || text.contains("parallel") && text.contains("split") && text.contains("g:");
         assert_eq!(walk("", after, all), [[0, 1, 2]]);
         assert!(walk("", "", |_| true).is_empty());
+    }
+
+    #[test]
+    fn changes_that_are_left_without_time_are_steps() {
+        let after: Schedule = "f: parallel(y) unroll(x)".parse().unwrap();
+        let changes = Changes::new(&Schedule::new(), &after);
+        assert_eq!(steps(&changes, |_| Err(NO_TIME.to_string())), [Set::from([0]), Set::from([1])]);
     }
 }
