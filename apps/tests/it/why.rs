@@ -32,7 +32,7 @@ fn steps(answer: &Value) -> Vec<Vec<String>> {
     all
 }
 
-/// A row of `blur_x` for each element: 64 values for each of 16 elements in a vector.
+/// Two schedules of which the second computes 64 values of `blur_x` for each element instead of a row for each row.
 const DEEP: (&str, &str) = (
     "blur_y: split(x, xo, xi, 16)\nblur_x: compute_at(blur_y, y) vectorize(x, 16)",
     "blur_y: split(x, xo, xi, 8)\nblur_x: compute_at(blur_y, xi) vectorize(x, 64)\nblur_y: parallel(y)",
