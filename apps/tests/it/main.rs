@@ -16,6 +16,7 @@ mod reports;
 mod schedules;
 mod tune;
 mod watch;
+mod why;
 mod words;
 
 use halide_skips::{Need, skip};

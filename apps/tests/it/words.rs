@@ -5,8 +5,21 @@ use crate::{Workplace, write_grey};
 use halide::schedule::rows;
 use serde_json::Value;
 
-const COMMANDS: [&str; 12] =
-    ["list", "run", "compare", "check", "auto", "tune", "watch", "bench", "new", "machine", "completions", "help"];
+const COMMANDS: [&str; 13] = [
+    "list",
+    "run",
+    "compare",
+    "check",
+    "auto",
+    "tune",
+    "watch",
+    "why",
+    "bench",
+    "new",
+    "machine",
+    "completions",
+    "help",
+];
 
 #[test]
 fn help_of_every_command_ends_with_examples() {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use super::args_common::{Backend, CommonArgs, NumberArgs};
-pub(crate) use super::args_timing::{BenchArgs, WatchArgs};
+pub(crate) use super::args_timing::{BenchArgs, WatchArgs, WhyArgs};
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
 #[derive(Debug, Parser)]
@@ -49,6 +49,9 @@ pub(crate) enum Command {
     /// Time a schedule file each time it is saved: a row for each version, with what changed and what it gained
     #[command(after_help = examples::WATCH)]
     Watch(WatchArgs),
+    /// Say which directives make a schedule of an app faster or slower than another one, by timing those between them
+    #[command(after_help = examples::WHY)]
+    Why(WhyArgs),
     /// Time schedules of an app in turn; keep the times in a file, and fail where one became slower
     #[command(after_help = examples::BENCH)]
     Bench(BenchArgs),

@@ -1,4 +1,4 @@
-//! The arguments of `watch` and `bench`.
+//! The arguments of `watch`, `why` and `bench`.
 
 use super::args_common::{Backend, CommonArgs, NumberArgs, time};
 use std::path::PathBuf;
@@ -45,6 +45,53 @@ pub(crate) struct WatchArgs {
     /// End after this time, such as 90s or 5m
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub(crate) lasts: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) numbers: NumberArgs,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WhyArgs {
+    /// The app, by name; `halide list` names them all
+    pub(crate) app: String,
+    /// The schedule to begin with: of the app by name, or a file with one
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The schedule that is faster or slower, likewise
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// The image to read; the photograph that comes with the tool by default
+    #[arg(value_name = "IN")]
+    pub(crate) file: Option<PathBuf>,
+    /// The GPU that schedules for one run on, as for `run`
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) device: Option<String>,
+    /// The time that all of it may take, such as 30s or 2m
+    ///
+    /// A row is a change: a directive that comes, goes, or has other arguments, or several that are legal
+    /// only together. `alone` is the speed of A with it beside A's, `without it` that of B without it
+    /// beside B's; `-` stands where that is not legal, `?` where no time was left. Worth is the mean of
+    /// the logarithms of the first and of one by the second, as far as there are both, as a part of the
+    /// logarithm of B's speed beside A's; without both, that of the step on the way from A to B. Parts
+    /// need not sum to 100 %.
+    ///
+    /// The way from A to B is looked for in the first 40 % of the time, and schedules are compiled in the
+    /// first 70 %. All are timed in turn in at most 15 rounds, of which none but the first two begins
+    /// where there is no time for it. One that is 20 times as slow as A and B is ended, and has `<` before
+    /// its ratio.
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", verbatim_doc_comment)]
+    pub(crate) time: Duration,
+    /// Print one JSON object and nothing else
+    ///
+    /// It has app, size, threads, rounds, a and b (schedule, min_ms, noise, differs: by how much the
+    /// result differs from A's, if it may not), answer ("faster" or "slower", which B is, "same time"
+    /// within the noise, "same directives"), ratio (of speeds, B's beside A's), noise, changes (text,
+    /// before and after, each null or text and at), and steps, the one that is worth most first: changes
+    /// (their positions), alone and without (ratio, noise and is_less, or error), worth (a factor of
+    /// speed), share (of the difference, of 1) and differs.
+    #[arg(long, verbatim_doc_comment)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) numbers: NumberArgs,
     #[command(flatten)]

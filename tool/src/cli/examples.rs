@@ -3,7 +3,7 @@
 use crate::app::App;
 
 /// The subcommands that begin with the name of an app.
-pub(crate) const OF_AN_APP: [&str; 7] = ["run", "compare", "check", "auto", "tune", "watch", "bench"];
+pub(crate) const OF_AN_APP: [&str; 8] = ["run", "compare", "check", "auto", "tune", "watch", "why", "bench"];
 
 /// Examples for the help of all commands.
 pub(crate) const ALL: &str = "\
@@ -66,6 +66,13 @@ Examples:
   halide watch blur mine.sched                          a row for each save; Ctrl-C ends it
   halide watch blur mine.sched photo.jpg --serve 8080   also as a page at http://127.0.0.1:8080/
   halide watch blur mine.sched --json --saves 10        for programs, ten rows";
+
+/// Examples for the help of `why`.
+pub(crate) const WHY: &str = "\
+Examples:
+  halide why blur root strips                                 two schedules of an app
+  halide why blur mine.sched mine.best.sched --threads 1      two in files
+  halide why harris root cpu --size 1530x2554 --time 30s      at a size, within a time";
 
 /// Examples for the help of `bench`.
 pub(crate) const BENCH: &str = "\
@@ -140,6 +147,7 @@ mod tests {
             super::AUTO,
             super::TUNE,
             super::WATCH,
+            super::WHY,
             super::BENCH,
             super::NEW,
             super::MACHINE,

@@ -22,6 +22,7 @@ mod list;
 mod machine;
 mod new;
 mod output;
+mod outputs;
 mod processor;
 mod profile;
 mod report;
@@ -34,6 +35,7 @@ mod tune;
 mod turns;
 mod utc;
 mod watch;
+mod why;
 
 use args::{Cli, Command};
 use clap::FromArgMatches;
@@ -59,6 +61,7 @@ impl Tool {
             Command::Auto(args) => auto::auto(self, &args),
             Command::Tune(args) => tune::tune(self, &args),
             Command::Watch(args) => watch::watch(self, &args),
+            Command::Why(args) => why::why(self, &args),
             Command::Bench(args) => bench::bench(self, &args),
             Command::New(args) => new::new(self, &args),
             Command::Machine(args) => machine::machine(&args),

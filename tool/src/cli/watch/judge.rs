@@ -1,11 +1,8 @@
 //! Results of versions: held against the interpreter, and then against the first version that agrees with it.
 
-use super::super::failure::Failure;
+use super::super::outputs::difference;
 use crate::job::{Difference, Job};
 use halide::prelude::*;
-
-/// The bytes of outputs before a run, which no result is likely to have: what a run does not write differs.
-const POISON: u8 = 0xA5;
 
 /// The verdict on a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,19 +64,6 @@ impl Judge {
         self.expected.is_some()
     }
 
-    /// Makes outputs ready for a run whose result is judged.
-    pub(super) fn prepare(outputs: &mut [AnyBuffer]) -> Result<(), Failure> {
-        for output in outputs {
-            let ty = output.ty();
-            let mut view = output.view_mut()?;
-            match view.bytes_mut() {
-                Some(bytes) => bytes.fill(POISON),
-                None => view.fill(Scalar::int(ty, 0))?,
-            }
-        }
-        Ok(())
-    }
-
     /// Judges the outputs of a run. Outputs that are exactly right become the expected ones, with others in their
     /// place. `cancel` ends the interpreter early.
     pub(super) fn judge(
@@ -106,29 +90,10 @@ impl Judge {
     }
 }
 
-/// The difference of results from those expected, which costs a look at the bytes where there is none.
-fn difference(expected: &mut [AnyBuffer], outputs: &mut [AnyBuffer]) -> Difference {
-    let mut all = Difference::default();
-    for (expected, output) in expected.iter_mut().zip(outputs) {
-        if have_same_bytes(expected, output) {
-            all.compared += expected.len();
-        } else {
-            all.add(expected, output);
-        }
-    }
-    all
-}
-
-fn have_same_bytes(a: &mut AnyBuffer, b: &mut AnyBuffer) -> bool {
-    if a.ty() != b.ty() || a.dims() != b.dims() {
-        return false;
-    }
-    let (Ok(mut a), Ok(mut b)) = (a.view_mut(), b.view_mut()) else { return false };
-    a.bytes_mut().is_some_and(|a| b.bytes_mut().is_some_and(|b| a == b))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::failure::Failure;
+    use super::super::super::outputs::poison;
     use super::*;
     use crate::app::App;
     use crate::job::Source;
@@ -149,14 +114,14 @@ mod tests {
         let (mut judge, go_on, stop) = (Judge::new(interpreter), Cancel::new(), Cancel::new());
         let mut outputs = job.outputs()?;
         // What no run wrote differs.
-        Judge::prepare(&mut outputs).map_err(|Failure(text)| text)?;
+        poison(&mut outputs).map_err(|Failure(text)| text)?;
         assert!(!judge.judge(&job, &mut outputs, true, &go_on).is_right() && !judge.is_quick());
         job.run(&compiled, None, &mut outputs)?;
         stop.cancel();
         assert!(matches!(judge.judge(&job, &mut outputs, false, &stop), Verdict::Unchecked(_)));
         assert_eq!(judge.judge(&job, &mut outputs, false, &go_on), Verdict::Same);
         assert!(judge.is_quick());
-        Judge::prepare(&mut outputs).map_err(|Failure(text)| text)?;
+        poison(&mut outputs).map_err(|Failure(text)| text)?;
         job.run(&compiled, None, &mut outputs)?;
         assert_eq!(judge.judge(&job, &mut outputs, false, &go_on).text(), "same bits");
         // A place that the interpreter's parts do not reach.

@@ -2,6 +2,7 @@
 
 use super::super::common::{Bench, threads, timed};
 use super::super::failure::Failure;
+use super::super::outputs;
 use super::super::stamp;
 use super::best_file::BestFile;
 use super::changes::changes;
@@ -117,7 +118,7 @@ impl<'a> Session<'a> {
         self.shown.state("compiling");
         let (version, is_compiled) = self.compiled(schedule)?;
         self.shown.state("running");
-        Judge::prepare(&mut self.outputs)?;
+        outputs::poison(&mut self.outputs)?;
         let Setting { job, mailbox, .. } = self.setting;
         let cancel = Some(mailbox.run());
         let bench = Bench { job, compiled: &version.compiled, threads: self.setting.threads(), cancel };
@@ -178,7 +179,7 @@ impl<'a> Session<'a> {
     fn judge_slowly(&mut self) -> Result<bool, Failure> {
         let Setting { job, mailbox, .. } = self.setting;
         let Some(open) = self.open.as_mut().filter(|open| open.timed.verdict.is_none()) else { return Ok(true) };
-        Judge::prepare(&mut self.outputs)?;
+        outputs::poison(&mut self.outputs)?;
         let (version, threads) = (&open.ran.version, self.setting.threads());
         let is_loose = version.schedule.reassociates();
         let verdict = match timed(job, &version.compiled, threads, Some(&mailbox.run()), &mut self.outputs) {
