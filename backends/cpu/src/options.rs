@@ -20,7 +20,7 @@ pub struct CpuOptions {
     pub features: Option<CpuFeatures>,
     /// Limits on the size of code, and on its stack.
     pub budget: Budget,
-    /// Code that says where it is, for [`RunArgs::profile`](crate::RunArgs::profile).
+    /// Code that says where it is, for [`RunArgs::sampler`](crate::RunArgs::sampler).
     pub marks: bool,
 }
 

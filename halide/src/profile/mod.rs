@@ -1,9 +1,9 @@
 //! Profiles of runs: the time that each definition takes, when each thread did what, and memory over time.
 //!
-//! [`Call::profile`](crate::Call::profile) asks for one, [`RunStats::profile`](crate::RunStats) has it. The code of a
-//! profiled run says in a word of each thread which definition it is at, and a sampler reads these words; nothing else
-//! is different, and code of other runs is not touched. Work of one definition below a few hundred instructions at a
-//! time is shown as part of the definition that it is computed in.
+//! [`Call::profile`](crate::Call::profile) asks for one, [`RunStats::profile`](crate::call::RunStats) has it. The code
+//! of a profiled run says in a word of each thread which definition it is at, and a sampler reads these words; nothing
+//! else is different, and code of other runs is not touched. Work of one definition below a few hundred instructions at
+//! a time is shown as part of the definition that it is computed in.
 //!
 //! ```
 //! use halide::prelude::*;
