@@ -181,7 +181,7 @@ impl Variant {
         how: &How,
         mut run: impl FnMut(Option<&halide_cpu::Sampler>) -> Result<RunStats, Failure>,
     ) -> Result<RunStats, Failure> {
-        let threads = how.threads.unwrap_or(usize::MAX);
+        let threads = code.threads(how.threads.unwrap_or(usize::MAX));
         let Some((until, sampler)) = how.profile.and_then(|until| Some((until, halide_cpu::Sampler::start(threads)?)))
         else {
             return run(None);

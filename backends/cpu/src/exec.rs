@@ -182,6 +182,10 @@ impl Executable {
     pub fn stats(&self) -> CompileStats {
         self.0.stats
     }
+    /// Returns the number of threads of a run that may use so many: one where there is no parallel loop.
+    pub fn threads(&self, most: usize) -> usize {
+        if self.0.parallel { most } else { 1 }
+    }
     /// Ends a sampler of runs of this code.
     pub fn profile(&self, sampler: Sampler) -> RunProfile {
         sampler.finish(&self.0.definitions)

@@ -7,6 +7,7 @@
 use super::entry::guarded;
 use super::run::{Run, Worker};
 use crate::error::CpuFault;
+use crate::profile::Activity;
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
 use halide_ir::device::{Device, DeviceFault};
@@ -92,32 +93,38 @@ impl<'a> OnDevice<'a> {
     }
 }
 
-/// Runs `work` on the device; 0 if that went well.
-fn with(run: &Run<'_>, work: impl FnOnce(&OnDevice<'_>, &mut dyn Device) -> Result<(), DeviceFault>) -> i64 {
-    guarded(run, 1, || {
-        if run.ends() {
-            return 1;
+/// Runs `work` on the device, which is the `activity` of the thread meanwhile; 0 if that went well.
+fn with(
+    worker: &mut Worker<'_>,
+    activity: Activity,
+    work: impl FnOnce(&OnDevice<'_>, &mut dyn Device) -> Result<(), DeviceFault>,
+) -> i64 {
+    guarded(worker.run, 1, || worker.at(activity, |worker| on_device(worker.run, work)))
+}
+
+fn on_device(run: &Run<'_>, work: impl FnOnce(&OnDevice<'_>, &mut dyn Device) -> Result<(), DeviceFault>) -> i64 {
+    if run.ends() {
+        return 1;
+    }
+    let Some(on) = run.device() else {
+        run.fail(CpuFault::Arguments("the program has kernels, and no device is given".into()));
+        return 1;
+    };
+    let mut device = on.device.lock().unwrap_or_else(PoisonError::into_inner);
+    match work(on, &mut *device) {
+        Ok(()) => 0,
+        Err(fault) => {
+            run.fail(CpuFault::Device(fault));
+            1
         }
-        let Some(on) = run.device() else {
-            run.fail(CpuFault::Arguments("the program has kernels, and no device is given".into()));
-            return 1;
-        };
-        let mut device = on.device.lock().unwrap_or_else(PoisonError::into_inner);
-        match work(on, &mut *device) {
-            Ok(()) => 0,
-            Err(fault) => {
-                run.fail(CpuFault::Device(fault));
-                1
-            }
-        }
-    })
+    }
 }
 
 /// Dispatches a kernel; `words` are the extents of its grid and its scalars.
 pub(crate) extern "C" fn dispatch(worker: *mut Worker<'_>, kernel: i64, words: *const u64) -> i64 {
     // SAFETY: compiled code passes on the worker that it was given, which nobody else uses meanwhile.
-    let run = unsafe { &*worker }.run;
-    with(run, |on, device| {
+    let worker = unsafe { &mut *worker };
+    with(worker, Activity::Device, |on, device| {
         let id = KernelId(kernel as u32);
         let call = &on.kernels[id];
         // SAFETY: compiled code put as many words as the kernel takes into its frame.
@@ -139,8 +146,8 @@ pub(crate) extern "C" fn dispatch(worker: *mut Worker<'_>, kernel: i64, words: *
 /// Makes something so of the copies of a buffer; `what` numbers the kinds of [`Residency`].
 pub(crate) extern "C" fn reside(worker: *mut Worker<'_>, buf: i64, what: i64) -> i64 {
     // SAFETY: as in `dispatch`.
-    let run = unsafe { &*worker }.run;
-    with(run, |on, device| {
+    let worker = unsafe { &mut *worker };
+    with(worker, Activity::Copies, |on, device| {
         let buf = BufId(buf as u32);
         let what = match what {
             0 => Residency::OnHost,
@@ -158,8 +165,8 @@ pub(crate) extern "C" fn reside(worker: *mut Worker<'_>, buf: i64, what: i64) ->
 /// An allocation of `count` elements of `size` bytes begins; `data` is null if it is on the device only.
 pub(crate) extern "C" fn begin(worker: *mut Worker<'_>, buf: i64, data: *mut u8, count: i64, size: i64) -> i64 {
     // SAFETY: as in `dispatch`.
-    let run = unsafe { &*worker }.run;
-    with(run, |on, device| {
+    let worker = unsafe { &mut *worker };
+    with(worker, Activity::Device, |on, device| {
         let buf = BufId(buf as u32);
         let bytes = (count.max(0) as u64).saturating_mul(size as u64);
         if !data.is_null() {
@@ -176,8 +183,8 @@ pub(crate) extern "C" fn begin(worker: *mut Worker<'_>, buf: i64, data: *mut u8,
 /// An allocation ends.
 pub(crate) extern "C" fn end(worker: *mut Worker<'_>, buf: i64) {
     // SAFETY: as in `dispatch`.
-    let run = unsafe { &*worker }.run;
-    with(run, |on, device| {
+    let worker = unsafe { &mut *worker };
+    with(worker, Activity::Device, |on, device| {
         let buf = BufId(buf as u32);
         on.remember(buf, Memory::NONE);
         device.end(buf);
