@@ -41,8 +41,8 @@ fn share(profile: &Profile, func: &str) -> f64 {
     profile.rows.iter().filter(|row| is_of(&row.activity)).map(|row| profile.share(row)).sum()
 }
 
-/// Profiles of work that is 1 : 3. One of several must tell the shares: while other programs want the processors, threads
-/// begin and end parallel loops late, which is time of these loops.
+/// Profiles of work that is 1 : 3. One of several must tell the shares: while other programs want the processors,
+/// threads begin and end parallel loops late, which is time of these loops.
 #[test]
 fn shares_are_those_of_the_work() {
     for schedule in [SERIAL, PARALLEL] {
