@@ -5,13 +5,12 @@ use crate::counts::FuncCounts;
 use crate::engine::Machine;
 use crate::error::Error;
 use crate::failure::Failure;
-use crate::print_sink::Sink;
 use crate::run_options::How;
 use crate::variant_code::Variant;
 use crate::variant_key::{VariantKey, fault_error};
 use halide_core::Pipeline;
-use halide_core::buffer::{AnyBuffer, AnyBufferMut};
-use halide_core::interp::{Bound, Inputs};
+use halide_core::buffer::AnyBufferMut;
+use halide_core::interp::Bound;
 use halide_sched::lower::counting::{Counting, lower_counting};
 use halide_sched::lower::{Counted, Counter};
 use halide_sched::plan::{self, Plan};
@@ -19,7 +18,7 @@ use halide_sched::schedule::Schedule;
 
 /// Code that counts.
 pub(crate) struct CountingCode {
-    pub(crate) variant: Variant,
+    variant: Variant,
     counters: Vec<Counter>,
     /// True if it does nothing but count.
     pub(crate) alone: bool,
@@ -43,7 +42,7 @@ impl CountingCode {
         Ok(Needs { plan, code })
     }
 
-    /// Runs it for the call that was run, and returns the values of its counters. Outputs are not changed.
+    /// Runs it for a call, and returns the values of its counters. What it does not only count it stores to `outputs`.
     pub(crate) fn run(
         &self,
         plan: &Plan,
@@ -51,20 +50,7 @@ impl CountingCode {
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
     ) -> Result<Vec<i64>, Error> {
-        let how = How { profile: None, count: false, print: Sink::new(|_: &str| ()), ..how.clone() };
-        let run = |outputs: &mut [AnyBufferMut<'_>]| self.variant.run(plan, bound, outputs, &how, &Aliases::default());
-        let result = if self.alone {
-            run(outputs)
-        } else {
-            let copies = outputs.iter().map(|view| {
-                how.charge(view.used_bytes() as u64, "a copy of an output")?;
-                Ok(view.to_buffer()?)
-            });
-            let mut copies = copies.collect::<Result<Vec<AnyBuffer>, Error>>()?;
-            let views = copies.iter_mut().map(AnyBuffer::view_mut);
-            run(&mut views.collect::<Result<Vec<_>, _>>()?)
-        };
-        match result {
+        match self.variant.run(plan, bound, outputs, how, &Aliases::default()) {
             Ok(stats) => Ok(stats.counters),
             Err(Failure::Other(error)) => Err(error),
             Err(Failure::Fault(fault, args)) => Err(fault_error(&self.variant.program, fault, &args)),
@@ -96,8 +82,8 @@ impl CountingCode {
 
 /// Code that counts the points that are needed, and the plan that it is of.
 pub(crate) struct Needs {
-    plan: Plan,
-    code: CountingCode,
+    pub(crate) plan: Plan,
+    pub(crate) code: CountingCode,
 }
 
 impl Needs {
@@ -105,21 +91,5 @@ impl Needs {
     /// its own.
     pub(crate) fn new(pipeline: &Pipeline, plan: &Plan, machine: &Machine) -> Option<Needs> {
         CountingCode::of_needs(pipeline, plan, machine).ok().filter(|needs| needs.code.alone)
-    }
-    /// Adds to the counts of a call the points that it needs.
-    pub(crate) fn add(
-        &self,
-        counts: &mut [FuncCounts],
-        inputs: &Inputs,
-        outputs: &mut [AnyBufferMut<'_>],
-        how: &How,
-    ) -> Result<(), Error> {
-        let bound = inputs.bind(&self.plan.pipeline)?;
-        let counters = self.code.run(&self.plan, &bound, outputs, how)?;
-        let needs = self.code.counts(&counters);
-        for of in counts {
-            of.needed = needs.iter().find(|need| need.func == of.func).map(|need| need.points);
-        }
-        Ok(())
     }
 }

@@ -70,7 +70,7 @@ impl Feeder {
         let Some(region) = self.region(needs).filter(|_| !given) else { return Ok(Vec::new()) };
         let (asked, wanted) = self.asked(&region, inputs)?;
         let computed = match &self.producer {
-            Some(producer) => producer.inputs().with_given(inputs).within(how).realize_all(&wanted)?,
+            Some(producer) => producer.inputs().with_given(inputs).within(&how.unobserved()).realize_all(&wanted)?,
             None => Vec::new(),
         };
         // One buffer per element of each Func that the producer computes.

@@ -141,6 +141,7 @@ pub mod call;
 pub mod check;
 pub mod compiled;
 pub mod compiler;
+mod counted;
 mod counting;
 pub mod counts;
 #[cfg(all(feature = "cpu", feature = "gpu"))]

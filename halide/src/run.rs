@@ -2,7 +2,7 @@
 
 use crate::aliases::Aliases;
 use crate::compiled::Compiled;
-use crate::counting::Needs;
+use crate::counted::Before;
 use crate::error::Error;
 use crate::in_place;
 use crate::run_options::{How, RunStats};
@@ -53,7 +53,15 @@ impl Compiled {
                 let options = interp::Options { limits: how.limits(), ..Default::default() };
                 let required =
                     |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
-                variants.run_async(&self.parts.plan, &bound, outputs, how, &required).await
+                let aliases = Aliases::default();
+                let before = || Before::new(&self.parts.pipeline, inputs, outputs, &aliases, how);
+                let before = how.count.then(before).transpose()?;
+                let run = variants.run_async(&self.parts.plan, &bound, outputs, how, &required);
+                let (mut stats, key) = run.await?;
+                if let Some(before) = before {
+                    stats.counts = Some(self.counts(variants, key, before, outputs, how)?);
+                }
+                Ok(stats)
             }
         }
     }
@@ -102,19 +110,18 @@ impl Compiled {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
                 // What is printed now has been printed already, as often as the schedule says. Requirements alone bring
                 // the interpreter in, when a run may have written to outputs.
-                let before = match requires(&self.parts.pipeline) {
+                let kept = match requires(&self.parts.pipeline) {
                     true => before(&self.parts.pipeline, outputs, how)?,
                     false => None,
                 };
-                let options = interp::Options { before: before.as_deref(), limits: how.limits(), ..Default::default() };
+                let options = interp::Options { before: kept.as_deref(), limits: how.limits(), ..Default::default() };
                 let required =
                     |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
-                let mut stats = variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)?;
-                if let Some(counts) = &mut stats.counts {
-                    let make = || Needs::new(&self.parts.pipeline, &self.parts.plan, variants.machine());
-                    if let Some(needs) = self.parts.needs.get_or_init(make) {
-                        needs.add(counts, inputs, outputs, how)?;
-                    }
+                let before = || Before::new(pipeline, inputs, outputs, aliases, how);
+                let before = how.count.then(before).transpose()?;
+                let (mut stats, key) = variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)?;
+                if let Some(before) = before {
+                    stats.counts = Some(self.counts(variants, key, before, outputs, how)?);
                 }
                 Ok(stats)
             }

@@ -44,6 +44,10 @@ impl How {
         let (limits, watch) = self.asked.begin()?;
         Ok((How { limits: Some(limits), print: self.print.begin(), ..self.clone() }, watch))
     }
+    /// The same for work beside the run, which nobody samples or counts.
+    pub(crate) fn unobserved(&self) -> How {
+        How { profile: None, count: false, ..self.clone() }
+    }
     /// The limits of the run, for engines.
     pub(crate) fn limits(&self) -> Option<&Limits> {
         self.limits.as_deref()

@@ -179,6 +179,7 @@ impl Variant {
         plan: &Plan,
         code: &halide_cpu::Executable,
         how: &How,
+        may_repeat: bool,
         mut run: impl FnMut(Option<&halide_cpu::Sampler>) -> Result<RunStats, Failure>,
     ) -> Result<RunStats, Failure> {
         let threads = code.threads(how.threads.unwrap_or(usize::MAX));
@@ -188,11 +189,8 @@ impl Variant {
         };
         let begun = Instant::now();
         let mut stats = run(Some(&sampler));
-        while stats.is_ok()
-            && !self.cannot_run_twice()
-            && sampler.samples() < until.samples
-            && begun.elapsed() < until.time
-        {
+        let may_repeat = may_repeat && !self.cannot_run_twice();
+        while stats.is_ok() && may_repeat && sampler.samples() < until.samples && begun.elapsed() < until.time {
             stats = run(Some(&sampler));
         }
         let profile = code.profile(sampler);
@@ -214,12 +212,14 @@ impl Variant {
         match &self.code {
             Code::Evaluator => evaluate(&self.program, bound, outputs, how, self.only_counts),
             #[cfg(feature = "cpu")]
-            Code::Cpu(executable) => self.sampled(plan, executable, how, |sampler| {
+            // Where an output is in the memory of an input, a second run would read what the first one wrote.
+            Code::Cpu(executable) => self.sampled(plan, executable, how, aliases.shared.is_empty(), |sampler| {
                 execute(&self.program, executable, bound, outputs, (how, sampler), aliases)
             }),
             #[cfg(all(feature = "cpu", feature = "gpu"))]
             Code::Gpu(code) => {
-                self.sampled(plan, &code.host, how, |sampler| code.run(&self.program, bound, outputs, how, sampler))
+                let run = |sampler: Option<&halide_cpu::Sampler>| code.run(&self.program, bound, outputs, how, sampler);
+                self.sampled(plan, &code.host, how, true, run)
             }
             #[cfg(feature = "gpu")]
             Code::Hosted(code) => {

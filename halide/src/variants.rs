@@ -95,7 +95,7 @@ impl Variants {
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
         required: Required<'_>,
-    ) -> Result<RunStats, Error> {
+    ) -> Result<(RunStats, VariantKey), Error> {
         let (mut key, mut because) = (VariantKey::default(), None);
         loop {
             let variant = self.get_async(plan, key, because.take()).await?;
@@ -104,7 +104,7 @@ impl Variants {
                 continue;
             }
             match variant.run_async(plan, bound, outputs, how).await {
-                Ok(stats) => return self.counted(plan, key, bound, outputs, how, stats),
+                Ok(stats) => return Ok((stats, key)),
                 Err(failure) => {
                     let required = || required(&regions_of(&plan.pipeline, outputs));
                     let (next, fault, args) = variant.after(key, failure, required)?;
@@ -126,7 +126,7 @@ impl Variants {
         self.others.get_or_make(&key, || made)
     }
 
-    /// Runs with the first variant that serves the call.
+    /// Runs with the first variant that serves the call; also returns its key.
     pub(crate) fn run(
         &self,
         plan: &Plan,
@@ -135,7 +135,7 @@ impl Variants {
         how: &How,
         required: Required<'_>,
         aliases: &Aliases,
-    ) -> Result<RunStats, Error> {
+    ) -> Result<(RunStats, VariantKey), Error> {
         // Where memory is shared, no point may be computed twice.
         let in_memory = aliases.in_memory;
         let exact_tails = !aliases.shared.is_empty();
@@ -148,7 +148,7 @@ impl Variants {
                 continue;
             }
             match variant.run(plan, bound, outputs, how, aliases) {
-                Ok(stats) => return self.counted(plan, key, bound, outputs, how, stats),
+                Ok(stats) => return Ok((stats, key)),
                 Err(failure) => {
                     let required = || required(&regions_of(&plan.pipeline, outputs));
                     let (next, fault, args) = variant.after(key, failure, required)?;
@@ -158,25 +158,10 @@ impl Variants {
         }
     }
 
-    /// Adds the counts of a run of the variant of `key`, if they were asked for. Where they depend on what is computed,
-    /// all of it is computed once more, into memory of its own.
-    fn counted(
-        &self,
-        plan: &Plan,
-        key: VariantKey,
-        bound: &Bound,
-        outputs: &mut [AnyBufferMut<'_>],
-        how: &How,
-        stats: RunStats,
-    ) -> Result<RunStats, Error> {
-        if !how.count {
-            return Ok(stats);
-        }
+    /// Code that counts what the variant of `key` computes.
+    pub(crate) fn counting(&self, plan: &Plan, key: VariantKey) -> Result<Arc<CountingCode>, Error> {
         let key = VariantKey { marks: false, ..key };
-        let make = || CountingCode::new(plan, &self.machine, key).map(Arc::new);
-        let counting = self.counting.get_or_make(&key, make)?;
-        let counters = counting.run(plan, bound, outputs, how)?;
-        Ok(RunStats { counts: Some(counting.counts(&counters)), ..stats })
+        self.counting.get_or_make(&key, || CountingCode::new(plan, &self.machine, key).map(Arc::new))
     }
 
     fn get(&self, plan: &Plan, key: VariantKey, because: Because) -> Result<Arc<Variant>, Error> {

@@ -255,7 +255,7 @@ impl Output {
     /// [`Output::write_with`] for an image without a profile.
     ///
     /// # Errors
-    /// Those of [`Output::write_with`].
+    /// As of [`Output::write_with`].
     pub fn write(&self, image: &DynamicImage) -> Result<(), FileError> {
         self.write_with(image, None)
     }

@@ -182,7 +182,7 @@ impl Job {
     /// [`Job::run`] that another thread can end by `cancel`.
     ///
     /// # Errors
-    /// Of the run; [`Error::Cancelled`].
+    /// Errors of the run; [`Error::Cancelled`].
     pub fn run_with(
         &self,
         compiled: &Compiled,

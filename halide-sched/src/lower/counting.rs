@@ -5,9 +5,10 @@ use super::loops::{instrument, only_counts, sum_counts};
 use super::storage::flatten_storage::flatten_storage;
 use super::trace::LoweringTrace;
 use super::vectors::vectorize::vectorize;
-use super::{Counter, LowerError, LowerOptions, Lowered, finish, lower, lower_to_hoisted, simplified};
+use super::{Counter, LowerError, LowerOptions, Lowered, finish, lower_hoisted, lower_to_hoisted, simplified, walk};
 use crate::plan::Plan;
-use halide_ir::Program;
+use halide_ir::visit::map_stmt;
+use halide_ir::{Expr, ForKind, Program, Stmt};
 use halide_solve::simplify::Proofs;
 
 /// A program whose counters, at its end, say what a run of the plan computes and allocates.
@@ -24,13 +25,14 @@ pub struct Counting {
 /// Lowers a plan to a program that counts. It takes the inputs and outputs of the plan.
 ///
 /// # Errors
-/// As of [`lower`].
+/// As of [`lower`](super::lower).
 pub fn lower_counting(plan: &Plan, options: &LowerOptions) -> Result<Counting, Vec<LowerError>> {
-    let (Lowered { program, .. }, facts) = lower_to_hoisted(plan, options)?;
-    let (program, counters) = instrument::instrument(program);
+    let (mut lowered, facts) = lower_to_hoisted(plan, options)?;
+    let (program, counters) = instrument::instrument(lowered.program.clone());
     let Some(program) = only_counts::only_counts(program) else {
         let options = LowerOptions { count: true, ..options.clone() };
-        let Lowered { program, counters, .. } = lower(plan, &options)?;
+        lowered.program = walk::map_body(lowered.program, |body, _| on_host(body));
+        let Lowered { program, counters, .. } = lower_hoisted((lowered, facts), plan, &options)?;
         return Ok(Counting { program, counters, alone: false });
     };
     let mut trace = LoweringTrace::new();
@@ -39,4 +41,15 @@ pub fn lower_counting(plan: &Plan, options: &LowerOptions) -> Result<Counting, V
     let program = simplified(program, &facts, Proofs::Unmarked);
     let program = check_accesses(program, Some(&plan.pipeline), true, &mut trace);
     Ok(Counting { program: finish(program), counters, alone: true })
+}
+
+/// Loops of kernels as loops of the host, since kernels do not count.
+fn on_host(s: Stmt) -> Stmt {
+    match s {
+        Stmt::For(mut l) if l.kind.is_gpu() => {
+            l.kind = ForKind::Serial;
+            on_host(Stmt::For(l))
+        }
+        other => map_stmt(other, Expr::clone, on_host),
+    }
 }

@@ -90,7 +90,15 @@ pub(crate) fn lower_to_hoisted(plan: &Plan, options: &LowerOptions) -> Result<(L
 /// # Errors
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let (Lowered { mut program, mut trace, .. }, facts) = lower_to_hoisted(plan, options)?;
+    lower_hoisted(lower_to_hoisted(plan, options)?, plan, options)
+}
+
+/// Lowers what [`lower_to_hoisted`] gave.
+fn lower_hoisted(
+    (Lowered { mut program, mut trace, .. }, facts): (Lowered, Facts),
+    plan: &Plan,
+    options: &LowerOptions,
+) -> Result<Lowered, Vec<LowerError>> {
     let most = plan.target.budget.nodes;
     let mut counters = Vec::new();
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {

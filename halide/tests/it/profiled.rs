@@ -5,8 +5,10 @@ use halide::counts::FuncCounts;
 use halide::prelude::*;
 use halide::profile::{Activity, Profile};
 use halide_cpu::CpuOptions;
-use halide_ir::Program;
-use halide_sched::lower::{LowerOptions, lower};
+use halide_ir::target::Gpu;
+use halide_ir::{Program, eval};
+use halide_sched::lower::counting::lower_counting;
+use halide_sched::lower::{Counted, LowerOptions, lower};
 use std::thread;
 use std::time::Duration;
 
@@ -163,4 +165,78 @@ fn counts_that_depend_on_data_are_those_of_the_run() {
     assert_eq!(out.to_vec().iter().sum::<i32>(), 33);
     let counts = stats.counts.unwrap();
     assert_eq!(counts.iter().find(|of| of.func == "g").unwrap().points, 133, "{counts:?}");
+}
+
+/// A copy of an image in which odd elements of the copy count one more.
+fn made_even() -> (Pipeline, ImageParam) {
+    let input = ImageParam::new("input", I32, 1);
+    let x = Var::new("x");
+    let r = RDom::over(&input);
+    let mut even = Func::new("even");
+    even[x] = input[x];
+    r.where_((even[r.x] % 2).eq(1));
+    even[r.x] += 1;
+    (Pipeline::new([&even]).unwrap(), input)
+}
+
+#[test]
+fn in_the_memory_of_an_input_one_run_is_profiled_and_counted_as_it_was() {
+    let (pipeline, input) = made_even();
+    let compiled = pipeline.compile(&Schedule::new(), &Target::host()).unwrap();
+    let mut memory = Buffer::from_slice([6], &[1, 2, 3, 5, 8, 13]).unwrap();
+    let call = compiled.inputs().in_place(&input, 0).profile_until(u64::MAX, Duration::from_millis(50)).count();
+    let stats = call.realize_into(memory.view_mut().unwrap()).unwrap();
+    assert_eq!(memory.to_vec(), [2, 2, 4, 6, 8, 14]);
+    assert_eq!(stats.profile.unwrap().runs, 1, "a second run would find other values");
+    let counts = stats.counts.unwrap();
+    // Four of six are odd; the copy of the input is there already.
+    assert_eq!(counts.iter().find(|of| of.func == "even").unwrap().points, 4, "{counts:?}");
+}
+
+#[test]
+fn outputs_that_a_run_updates_are_counted_as_they_were() {
+    let x = Var::new("x");
+    let r = RDom::new([(0, 6)]);
+    let mut f = Func::new("f");
+    f[x] = undef::<i32>();
+    r.where_((f[r.x] % 2).eq(1));
+    f[r.x] += 1;
+    let compiled = Pipeline::new([&f]).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+    let counted = |values: [i32; 6]| {
+        let mut out = Buffer::from_slice([6], &values).unwrap();
+        let call = compiled.inputs().profile_until(u64::MAX, Duration::from_millis(50)).count();
+        let stats = call.realize_into(out.view_mut().unwrap()).unwrap();
+        assert_eq!(stats.profile.unwrap().runs, 1);
+        (out.to_vec(), stats.counts.unwrap().iter().map(|of| of.points).sum::<u64>())
+    };
+    let ((even, without), (made, with)) = (counted([2, 2, 4, 6, 8, 14]), counted([1, 2, 3, 5, 8, 13]));
+    assert_eq!((even == made, with - without), (true, 4));
+}
+
+/// Kernels do not count, so what counts runs on the host, whatever counts depend on.
+#[test]
+fn counts_of_schedules_with_kernels_that_depend_on_data() {
+    let x = Var::new("x");
+    let r = RDom::new([(0, 8), (0, 25)]);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = x % 3;
+    g[x] = 0.into();
+    r.where_(f[r.x].eq(1));
+    g[r.x + 8 * r.y] += 1;
+    let pipeline = Pipeline::new([&g]).unwrap();
+    let schedule = "f: compute_root() gpu_tile(x, xo, xi, 4)\n g: gpu_tile(x, xo, xi, 8)";
+    let target = Target { gpu: Some(Gpu::LEAST), ..Target::host() };
+    let plan = halide::plan::resolve(&pipeline, &schedule.parse().unwrap(), &target).unwrap();
+    let options = LowerOptions { exact_tails: true, ..LowerOptions::default() };
+    assert!(!lower(&plan, &options).unwrap().program.kernels.is_empty());
+    let counting = lower_counting(&plan, &options).unwrap();
+    assert!(!counting.alone && counting.program.kernels.is_empty());
+    let mut out = [AnyBuffer::new(I32, [200]).unwrap()];
+    let stats = eval::run(&counting.program, &[], &[], &mut out).unwrap();
+    let counter = |func: &str| {
+        let name = Counted::Points.counter(func);
+        stats.counters[counting.program.counters.iter().position(|c| *c == name).unwrap()]
+    };
+    // 200 of the definition; of each of 25 rows, 1, 4 and 7.
+    assert_eq!((counter("f"), counter("g")), (8, 200 + 75));
 }

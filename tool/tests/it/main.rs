@@ -1,7 +1,7 @@
 //! The program that `halide new` writes: what its command line would do, without the command line.
 
 #[path = "../../examples/mine.rs"]
-#[allow(dead_code)] // Its `main` is for the example.
+#[expect(dead_code, reason = "`main` is for the example alone")]
 mod mine;
 
 use halide::check::Check;

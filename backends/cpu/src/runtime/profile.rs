@@ -32,19 +32,15 @@ pub(crate) struct Marks {
     running: AtomicBool,
     /// The number of looks that met a run.
     samples: AtomicU64,
-    /// Memory that was obtained and given back; `None` where nobody asks.
-    memory: Option<Mutex<Vec<MemoryEvent>>>,
+    /// Memory that was obtained and given back.
+    memory: Mutex<Vec<MemoryEvent>>,
 }
 
 impl Marks {
-    fn new(words: usize, memory: Option<Mutex<Vec<MemoryEvent>>>) -> Marks {
+    fn new(words: usize) -> Marks {
         let words = (0..words).map(|_| Word(AtomicU64::new(0))).collect();
         let [ready, running] = [const { AtomicBool::new(false) }; 2];
-        Marks { words, begin: Instant::now(), ready, running, samples: AtomicU64::new(0), memory }
-    }
-    /// One word that nobody reads: for runs that nobody samples.
-    pub(crate) fn unread() -> Arc<Marks> {
-        Arc::new(Marks::new(1, None))
+        Marks { words, begin: Instant::now(), ready, running, samples: AtomicU64::new(0), memory: Mutex::default() }
     }
     /// The word of the calling thread. Threads outside of the pool share the first one; a run has at most one of them.
     pub(crate) fn of_this_thread(&self) -> &AtomicU64 {
@@ -53,15 +49,10 @@ impl Marks {
     }
     /// Notes memory that was obtained or given back.
     pub(crate) fn note(&self, event: impl FnOnce(Duration) -> MemoryEvent) {
-        let Some(memory) = &self.memory else { return };
-        let mut events = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if events.len() <= MOST_EVENTS {
             events.push(event(self.begin.elapsed()));
         }
-    }
-    /// Returns true if somebody asked for a profile.
-    pub(crate) fn are_read(&self) -> bool {
-        self.memory.is_some()
     }
 }
 
@@ -80,7 +71,7 @@ impl Sampler {
     pub fn start(threads: usize) -> Option<Sampler> {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let period = if threads < processors { PERIOD } else { BUSY_PERIOD };
-        let marks = Arc::new(Marks::new(rayon::current_num_threads() + 1, Some(Mutex::default())));
+        let marks = Arc::new(Marks::new(rayon::current_num_threads() + 1));
         let done = Arc::new(AtomicBool::new(false));
         let (watched, ends) = (marks.clone(), done.clone());
         let watch = move || {
@@ -212,9 +203,7 @@ impl Looks {
         for (thread, (word, since)) in self.last.clone().into_iter().enumerate() {
             self.end_span(thread, word, since, now);
         }
-        let events =
-            marks.memory.as_ref().map(|m| std::mem::take(&mut *m.lock().unwrap_or_else(PoisonError::into_inner)));
-        let mut memory = events.unwrap_or_default();
+        let mut memory = std::mem::take(&mut *marks.memory.lock().unwrap_or_else(PoisonError::into_inner));
         let cut = self.spans.len() > MOST_EVENTS || memory.len() > MOST_EVENTS;
         self.spans.truncate(MOST_EVENTS);
         memory.truncate(MOST_EVENTS);

@@ -39,8 +39,10 @@ pub(crate) struct Run<'a> {
     /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs and sites share
     /// them.
     locks: [AtomicBool; LOCKS],
-    /// The words in which threads say where they are.
-    pub(super) marks: Arc<Marks>,
+    /// The words in which threads say where they are, if somebody reads them.
+    marks: Option<Arc<Marks>>,
+    /// The word for code that marks where nobody reads.
+    unread: AtomicU64,
 }
 
 /// A line that a program prints.
@@ -97,8 +99,8 @@ pub(crate) struct Worker<'a> {
     /// The word in which this thread says where it is.
     pub(crate) mark: *const AtomicU64,
     pub(crate) run: &'a Run<'a>,
-    /// The same word.
-    word: &'a AtomicU64,
+    /// The same word, if somebody reads it.
+    word: Option<&'a AtomicU64>,
     /// The contents of the word when this thread joined: where it was in the work that waits for this.
     before: u64,
     heap: LocalHeap,
@@ -125,12 +127,13 @@ impl<'a> Run<'a> {
             device: None,
             print: None,
             locks: [const { AtomicBool::new(false) }; LOCKS],
-            marks: Marks::unread(),
+            marks: None,
+            unread: AtomicU64::new(0),
         }
     }
     /// The same run, whose threads say in words of their own where they are.
     pub(crate) fn marking(self, marks: Arc<Marks>) -> Run<'a> {
-        Run { marks, ..self }
+        Run { marks: Some(marks), ..self }
     }
     /// The same run, whose lines go to `sink`.
     pub(crate) fn printing(self, lines: &'a [Line], sink: Option<&'a PrintSink>) -> Run<'a> {
@@ -224,7 +227,9 @@ impl<'a> Run<'a> {
         self.note(buf, -(bytes as i64), before.saturating_sub(bytes));
     }
     fn note(&self, buf: Option<BufId>, bytes: i64, live: usize) {
-        self.marks.note(|at| MemoryEvent { at, buf, bytes, live: live as u64 });
+        if let Some(marks) = &self.marks {
+            marks.note(|at| MemoryEvent { at, buf, bytes, live: live as u64 });
+        }
     }
 }
 
@@ -232,29 +237,27 @@ impl<'a> Worker<'a> {
     /// A worker without memory.
     pub(crate) fn new(run: &'a Run<'a>) -> Worker<'a> {
         let (args, counters, stop) = (run.args.as_ptr(), run.counters.as_ptr(), std::ptr::from_ref(run.limits.flag()));
-        let word = run.marks.of_this_thread();
-        let before = word.load(Ordering::Relaxed);
-        word.store(Activity::Outside.word(), Ordering::Relaxed);
-        Worker { args, counters, stop, mark: word, run, word, before, heap: LocalHeap::default() }
+        let word = run.marks.as_ref().map(|marks| marks.of_this_thread());
+        let before = word.map_or(0, |word| word.swap(Activity::Outside.word(), Ordering::Relaxed));
+        let mark = word.unwrap_or(&run.unread);
+        Worker { args, counters, stop, mark, run, word, before, heap: LocalHeap::default() }
     }
     /// Does `work` while this thread says that it is at `activity`.
     pub(super) fn at<T>(&mut self, activity: Activity, work: impl FnOnce(&mut Self) -> T) -> T {
-        if !self.run.marks.are_read() {
-            return work(self);
-        }
-        let around = self.word.swap(activity.word(), Ordering::Relaxed);
+        let Some(word) = self.word else { return work(self) };
+        let around = word.swap(activity.word(), Ordering::Relaxed);
         let result = work(self);
-        self.word.store(around, Ordering::Relaxed);
+        word.store(around, Ordering::Relaxed);
         result
     }
     /// Says that this thread waits, until the matching [`Worker::go_on`], which is given what this returns. It may take
     /// up other work meanwhile.
     pub(super) fn wait(&self) -> u64 {
-        self.word.swap(Activity::Waits.word(), Ordering::Relaxed)
+        self.word.map_or(0, |word| word.swap(Activity::Waits.word(), Ordering::Relaxed))
     }
     /// Says that this thread is where it was.
     pub(super) fn go_on(&self, around: u64) {
-        self.word.store(around, Ordering::Relaxed);
+        self.word.iter().for_each(|word| word.store(around, Ordering::Relaxed));
     }
     /// Memory that lasts until the matching [`Worker::release`]; `None` when there is none.
     ///
@@ -284,6 +287,6 @@ impl Drop for Worker<'_> {
     /// After a fault allocations are still open; they end here.
     fn drop(&mut self) {
         self.heap.clear(self.run.pool);
-        self.word.store(self.before, Ordering::Relaxed);
+        self.go_on(self.before);
     }
 }
