@@ -5,6 +5,7 @@ mod args_common;
 mod args_timing;
 mod auto;
 mod bench;
+mod changes;
 mod check;
 mod common;
 mod compare;

@@ -1,9 +1,7 @@
 //! The directives in which two versions of a schedule differ, in the language of schedules.
 
+use super::super::changes::{Change, Changes, MOST};
 use halide::prelude::*;
-use halide::schedule::Directive;
-use std::collections::HashMap;
-use std::mem::discriminant;
 
 /// The differences that a row shows.
 const SHOWN: usize = 3;
@@ -11,27 +9,12 @@ const SHOWN: usize = 3;
 /// The most letters that a row shows of a difference.
 const LETTERS: usize = 100;
 
-/// The directives that differ, from the first on: `f: parallel(y)` is new, `without f: parallel(y)` is gone, and
-/// `f: split(y, yo, yi, 8) -> f: split(y, yo, yi, 16)` has other arguments. Where only their order does, that is said.
+/// The directives in which a version differs from the one before.
 pub(super) fn changes(before: &Schedule, after: &Schedule) -> Vec<String> {
-    let mut gone = left_over(before, after);
-    let new = left_over(after, before);
-    let mut all = Vec::new();
-    for directive in new {
-        let same_word = |old: &&Directive| {
-            old.subject == directive.subject && discriminant(&old.verb) == discriminant(&directive.verb)
-        };
-        let text = shown(directive);
-        all.push(match gone.iter().position(same_word) {
-            Some(at) => format!("{} -> {text}", shown(gone.remove(at))),
-            None => text,
-        });
+    if before.len().max(after.len()) > MOST {
+        return vec![format!("{} directives, too many to compare", after.len())];
     }
-    all.extend(gone.into_iter().map(|directive| format!("without {}", shown(directive))));
-    if all.is_empty() && before != after {
-        all.push("the same directives in another order".to_string());
-    }
-    all
+    Changes::new(before, after).all.iter().map(Change::text).collect()
 }
 
 /// The name of a version by what changed.
@@ -45,27 +28,6 @@ pub(super) fn summary(changes: &[String]) -> String {
         text += &format!("; and {} more", changes.len() - SHOWN);
     }
     if text.is_empty() { "no directive changed".to_string() } else { text }
-}
-
-/// The directives of a schedule that another one does not have, or has less often.
-fn left_over<'s>(schedule: &'s Schedule, other: &Schedule) -> Vec<&'s Directive> {
-    let mut counts: HashMap<_, usize> = HashMap::new();
-    for directive in other.directives() {
-        *counts.entry((&directive.subject, &directive.verb)).or_default() += 1;
-    }
-    let mut all = Vec::new();
-    for directive in schedule.directives() {
-        match counts.get_mut(&(&directive.subject, &directive.verb)) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ => all.push(directive),
-        }
-    }
-    all
-}
-
-/// A directive as a schedule by itself.
-fn shown(directive: &Directive) -> String {
-    Schedule::from(vec![directive.clone()]).to_string()
 }
 
 #[cfg(test)]
@@ -87,9 +49,15 @@ mod tests {
         let width = "f: split(x, xo, xi, 256) -> f: split(x, xo, xi, 512)";
         let height = "f: split(y, yo, yi, 32) -> f: split(y, yo, yi, 16)";
         assert_eq!(between(tiles, wider), [width, height, "g: vectorize(x, 8)"]);
-        let order = ["the same directives in another order"];
-        assert_eq!(between("f: parallel(y) vectorize(x, 8)", "f: vectorize(x, 8) parallel(y)"), order);
+        let moved = between("f: parallel(y) vectorize(x, 8)", "f: vectorize(x, 8) parallel(y)");
+        assert!(moved.len() == 1 && moved[0].ends_with(", moved"), "{moved:?}");
         assert_eq!(between("let n = 8 f: vectorize(x, n)", "f: vectorize(x, 8) # the same"), [""; 0]);
+    }
+
+    #[test]
+    fn long_schedules_are_not_compared() {
+        let long = "f: unroll(x)\n".repeat(MOST + 1);
+        assert_eq!(between("", &long), ["2001 directives, too many to compare"]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Schedules between two others: compiled once each, run, held against the first one's result, and timed in turn.
 
 use super::super::args_timing::WhyArgs;
+use super::super::changes::{Changes, Set};
 use super::super::common;
 use super::super::failure::Failure;
 use super::super::outputs;
 use super::super::runners::Runners;
 use super::super::turns::{self, Turn};
-use super::changes::{Changes, NO_TIME, Set};
 use super::limit::within;
+use super::untried::Untried;
 use crate::job::Job;
 use halide::prelude::*;
 use std::collections::BTreeMap;
@@ -50,8 +51,8 @@ pub(super) struct Candidates<'a> {
     runners: &'a Runners,
     changes: &'a Changes,
     started: Instant,
-    compiled: BTreeMap<Set, Result<Compiled, String>>,
-    ran: BTreeMap<Set, Result<Candidate, String>>,
+    compiled: BTreeMap<Set, Result<Compiled, Untried>>,
+    ran: BTreeMap<Set, Result<Candidate, Untried>>,
     outputs: Vec<AnyBuffer>,
     expected: Option<Vec<AnyBuffer>>,
     /// The longer time of A and B in ms.
@@ -88,13 +89,13 @@ impl<'a> Candidates<'a> {
     }
 
     /// The candidate after a set of changes, or why there is none.
-    pub(super) fn get(&self, set: &Set) -> Result<&Candidate, String> {
-        let none = || Err("it did not run".to_string());
-        self.ran.get(set).map_or_else(none, |ran| ran.as_ref().map_err(String::clone))
+    pub(super) fn get(&self, set: &Set) -> Result<&Candidate, Untried> {
+        let none = || Err(Untried::NoTime);
+        self.ran.get(set).map_or_else(none, |ran| ran.as_ref().map_err(Untried::clone))
     }
 
     /// Compiles A or B, runs it, and compares its result with A's, if that has run.
-    pub(super) fn add_end(&mut self, set: &Set) -> Result<(), String> {
+    pub(super) fn add_end(&mut self, set: &Set) -> Result<(), Untried> {
         let candidate = self.first_run(set, None)?;
         self.usual = self.usual.max(candidate.turn.samples.min());
         self.ran.insert(set.clone(), Ok(candidate));
@@ -102,7 +103,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Says why the schedule after a set of changes cannot be compiled, if it cannot.
-    pub(super) fn legal(&mut self, set: &Set) -> Result<(), String> {
+    pub(super) fn legal(&mut self, set: &Set) -> Result<(), Untried> {
         self.compile(set, WALKING).map(|_| ())
     }
 
@@ -143,30 +144,29 @@ impl<'a> Candidates<'a> {
     }
 
     /// A schedule compiled, before or now, if no more than a part of the time is over.
-    fn compile(&mut self, set: &Set, part: f64) -> Result<Compiled, String> {
+    fn compile(&mut self, set: &Set, part: f64) -> Result<Compiled, Untried> {
         if let Some(known) = self.compiled.get(set) {
             return known.clone();
         }
         // A and B are compiled in any case.
         if self.compiled.len() >= 2 && self.started.elapsed() >= self.args.time.mul_f64(part) {
-            return Err(NO_TIME.to_string());
+            return Err(Untried::NoTime);
         }
         let schedule = self.changes.schedule(set);
         let runner = self.runners.of_schedule(schedule.has_kernels());
-        let compiled = runner.and_then(|(_, runner)| {
+        let compiled = runner.map_err(Untried::Refused).and_then(|(_, runner)| {
             let compiled = runner.compile(self.job, &schedule, &self.args.common);
-            compiled.map(|(compiled, _)| compiled).map_err(|Failure(text)| text)
+            compiled.map(|(compiled, _)| compiled).map_err(Untried::from)
         });
         self.compiled.insert(set.clone(), compiled.clone());
         compiled
     }
 
     /// The first run of a schedule, which takes no longer than `limit` if there is one.
-    fn first_run(&mut self, set: &Set, limit: Option<Duration>) -> Result<Candidate, String> {
+    fn first_run(&mut self, set: &Set, limit: Option<Duration>) -> Result<Candidate, Untried> {
         let compiled = self.compile(set, PREPARING)?;
         let (job, threads) = (self.job, self.threads());
-        let text = |Failure(text): Failure| text;
-        outputs::poison(&mut self.outputs).map_err(text)?;
+        outputs::poison(&mut self.outputs)?;
         let mut run = |cancel: Option<&Cancel>| common::timed(job, &compiled, threads, cancel, &mut self.outputs);
         let ran = match limit {
             Some(limit) => within(limit, |cancel| run(Some(cancel))),
@@ -178,10 +178,10 @@ impl<'a> Candidates<'a> {
             turn.samples.push(ms);
             return Ok(Candidate { turn, is_cut: true, differs: None });
         };
-        ran.map_err(text)?;
-        let differs = self.compared(set).map_err(text)?;
+        ran?;
+        let differs = self.compared(set)?;
         // More variants of the code may have been compiled in the first run.
-        let (ms, _) = common::timed(job, &compiled, threads, None, &mut self.outputs).map_err(text)?;
+        let (ms, _) = common::timed(job, &compiled, threads, None, &mut self.outputs)?;
         let mut turn = Turn::new(compiled, ms);
         turn.samples.push(ms);
         Ok(Candidate { turn, is_cut: false, differs })

@@ -5,28 +5,25 @@
 //! in turn. Its worth is the geometric mean of the two ratios, as far as they are legal; else the ratio on the walk.
 
 mod candidates;
-mod changes;
 mod limit;
 mod table;
+mod untried;
 mod walk;
 mod worth;
 
 use super::args;
 use super::args_timing::WhyArgs;
+use super::changes::{Changes, MOST, Set};
 use super::common;
 use super::failure::Failure;
 use super::runners::Runners;
 use super::terminal::progress;
 use super::tool::Tool;
 use candidates::{Candidates, ROUNDS};
-use changes::{Changes, Set};
 use halide::prelude::*;
 use indicatif::ProgressBar;
 use table::{Answer, Table};
 use worth::{Ratio, Step};
-
-/// The most directives of a schedule.
-const MOST: usize = 2000;
 
 /// The most changes between two schedules.
 const MOST_CHANGES: usize = 120;
@@ -58,7 +55,7 @@ pub(crate) fn why(tool: &Tool, args: &WhyArgs) -> Result<(), Failure> {
     let mut candidates = Candidates::new(&job, args, &runners, &changes)?;
     let every = changes.every();
     for (name, set) in [(&args.a, &Set::new()), (&args.b, &every)] {
-        candidates.add_end(set).map_err(|text| Failure(format!("schedule `{name}`: {text}")))?;
+        candidates.add_end(set).map_err(|why| Failure(format!("schedule `{name}`: {why}")))?;
     }
     let table = |answer| Table { job: &job, args, changes: &changes, answer };
     if changes.all.is_empty() {
@@ -81,13 +78,13 @@ pub(crate) fn why(tool: &Tool, args: &WhyArgs) -> Result<(), Failure> {
     if whole(&candidates, &every)?.is_within_noise() {
         return table(Answer::SameTime).print(&candidates);
     }
-    let rows = worth::rows(steps, &every, &candidates).map_err(Failure)?;
+    let rows = worth::rows(steps, &every, &candidates)?;
     table(Answer::Steps(rows)).print(&candidates)
 }
 
 /// The speed of B beside A's.
 fn whole(candidates: &Candidates<'_>, every: &Set) -> Result<Ratio, Failure> {
-    let [a, b] = [&Set::new(), every].map(|set| candidates.get(set).map_err(Failure));
+    let [a, b] = [&Set::new(), every].map(|set| candidates.get(set).map_err(Failure::from));
     Ok(Ratio::new(b?, a?))
 }
 

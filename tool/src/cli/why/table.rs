@@ -1,11 +1,12 @@
 //! The answer as a table or as JSON.
 
 use super::super::args_timing::WhyArgs;
+use super::super::changes::{Change, Changes, Set, place, shown};
 use super::super::common;
 use super::super::failure::Failure;
 use super::super::terminal::{note, say, say_heading};
 use super::candidates::{Candidate, Candidates};
-use super::changes::{Change, Changes, NO_TIME, Set, place, shown};
+use super::untried::Untried;
 use super::worth::{Ratio, Row};
 use crate::job::Job;
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ pub(super) struct Table<'a> {
 impl Table<'_> {
     /// Prints the answer; fails where a result differs from A's.
     pub(super) fn print(&self, candidates: &Candidates<'_>) -> Result<(), Failure> {
-        let [a, b] = [Set::new(), self.changes.every()].map(|set| candidates.get(&set).map_err(Failure));
+        let [a, b] = [Set::new(), self.changes.every()].map(|set| candidates.get(&set).map_err(Failure::from));
         let (a, b) = (a?, b?);
         let whole = Ratio::new(b, a);
         match self.args.json {
@@ -73,9 +74,10 @@ impl Table<'_> {
         let at = all.max().unwrap_or(0).max(5);
         say_heading(&format!("  {:>6}{:>16}{:>16}  {:at$}  change", "worth", "alone", "without it", "place"), "")?;
         for row in rows {
-            let ratio = |ratio: &Result<Ratio, String>| match ratio {
+            let ratio = |ratio: &Result<Ratio, Untried>| match ratio {
                 Ok(ratio) => ratio.text(),
-                Err(why) => if why == NO_TIME { "?" } else { "-" }.to_string(),
+                Err(Untried::NoTime) => "?".to_string(),
+                Err(Untried::Refused(_)) => "-".to_string(),
             };
             let share = row.share.map_or("?".to_string(), |share| format!("{:.0}%", share * 100.0));
             let altered = row.differs.map_or(String::new(), |by| format!("  ALTERS the result by {by}"));
@@ -88,7 +90,7 @@ impl Table<'_> {
                 say(format!("  {numbers}  {:at$}  {and}{}{altered}", change.place(), change.text()))?;
             }
         }
-        let lacks = |ratio: &Result<Ratio, String>| ratio.as_ref().is_err_and(|why| why == NO_TIME);
+        let lacks = |ratio: &Result<Ratio, Untried>| ratio.as_ref().is_err_and(|why| *why == Untried::NoTime);
         if rows.iter().any(|row| lacks(&row.alone) || lacks(&row.without)) {
             note("there was no time for all schedules (?); give more by --time");
         }
@@ -142,9 +144,9 @@ fn change_json(change: &Change) -> Value {
 }
 
 fn row_json(row: &Row) -> Value {
-    let ratio = |ratio: &Result<Ratio, String>| match ratio {
+    let ratio = |ratio: &Result<Ratio, Untried>| match ratio {
         Ok(ratio) => ratio.json(),
-        Err(error) => json!({"error": error}),
+        Err(error) => json!({"error": error.to_string()}),
     };
     json!({
         "changes": row.changes, "alone": ratio(&row.alone), "without": ratio(&row.without), "worth": row.worth,

@@ -1,17 +1,18 @@
 //! The walk from one schedule to another: one change after the other, in an order in which each schedule is legal, and
 //! changes that are legal only together at once.
 
-use super::changes::{Changes, NO_TIME, Set};
+use super::super::changes::{Changes, Set};
+use super::untried::Untried;
 use std::collections::BTreeSet;
 
 /// The steps of the walk, each a set of changes. `legal` says why the schedule after a set of changes cannot be
 /// compiled; the one after all of them can. Where it has no more time to say so, each change that is left is a step.
-pub(super) fn steps(changes: &Changes, mut legal: impl FnMut(&Set) -> Result<(), String>) -> Vec<Set> {
+pub(super) fn steps(changes: &Changes, mut legal: impl FnMut(&Set) -> Result<(), Untried>) -> Vec<Set> {
     let (mut done, mut left, mut steps) = (Set::new(), changes.units(), Vec::new());
     while !left.is_empty() {
         let single = left.iter().position(|unit| legal(&(&done | unit)).is_ok());
         let next: Set = &done | &left[0];
-        if single.is_none() && legal(&next).is_err_and(|why| why == NO_TIME) {
+        if single.is_none() && legal(&next).is_err_and(|why| why == Untried::NoTime) {
             steps.append(&mut left);
             break;
         }
@@ -36,7 +37,7 @@ fn smallest(
     changes: &Changes,
     done: &Set,
     left: &[Set],
-    legal: &mut impl FnMut(&Set) -> Result<(), String>,
+    legal: &mut impl FnMut(&Set) -> Result<(), Untried>,
 ) -> BTreeSet<usize> {
     let mut best: BTreeSet<usize> = (0..left.len()).collect();
     for seed in 0..left.len() {
@@ -58,12 +59,12 @@ fn grown(
     done: &Set,
     left: &[Set],
     seed: usize,
-    legal: &mut impl FnMut(&Set) -> Result<(), String>,
+    legal: &mut impl FnMut(&Set) -> Result<(), Untried>,
 ) -> BTreeSet<usize> {
     let mut group = BTreeSet::from([seed]);
     let func = |unit: &Set| unit.first().map(|&change| changes.all[change].func());
     while let Err(error) = legal(&united(done, left, &group)) {
-        let named = words(&error);
+        let named = words(&error.to_string());
         let score = |at: &usize| {
             let text = |&change: &usize| changes.all[change].text();
             let shared = left[*at].iter().flat_map(|change| words(&text(change))).filter(|word| named.contains(word));
@@ -82,7 +83,7 @@ fn shrunk(
     done: &Set,
     left: &[Set],
     mut group: BTreeSet<usize>,
-    legal: &mut impl FnMut(&Set) -> Result<(), String>,
+    legal: &mut impl FnMut(&Set) -> Result<(), Untried>,
 ) -> BTreeSet<usize> {
     for at in group.clone() {
         let mut fewer = group.clone();
@@ -122,7 +123,7 @@ mod tests {
         let changes = Changes::new(&before, &after);
         let legal = |set: &Set| match rule(&changes.schedule(set).to_string()) {
             true => Ok(()),
-            false => Err("`f` has no loop `yo`".to_string()),
+            false => Err(Untried::Refused("`f` has no loop `yo`".to_string())),
         };
         steps(&changes, legal).into_iter().map(|step| step.into_iter().collect()).collect()
     }
@@ -150,6 +151,6 @@ mod tests {
     fn changes_that_are_left_without_time_are_steps() {
         let after: Schedule = "f: parallel(y) unroll(x)".parse().unwrap();
         let changes = Changes::new(&Schedule::new(), &after);
-        assert_eq!(steps(&changes, |_| Err(NO_TIME.to_string())), [Set::from([0]), Set::from([1])]);
+        assert_eq!(steps(&changes, |_| Err(Untried::NoTime)), [Set::from([0]), Set::from([1])]);
     }
 }

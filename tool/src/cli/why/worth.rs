@@ -1,7 +1,8 @@
 //! The worth of steps: the speed that each gains alone, and the one that is lost without it.
 
+use super::super::changes::Set;
 use super::candidates::{Candidate, Candidates};
-use super::changes::Set;
+use super::untried::Untried;
 use serde_json::{Value, json};
 
 /// The relative noise of a time that was taken once.
@@ -68,9 +69,9 @@ impl Step {
 pub(super) struct Row {
     pub(super) changes: Set,
     /// The speed of A with it beside A's, or why there is none.
-    pub(super) alone: Result<Ratio, String>,
+    pub(super) alone: Result<Ratio, Untried>,
     /// The speed of B without it beside B's, or why there is none.
-    pub(super) without: Result<Ratio, String>,
+    pub(super) without: Result<Ratio, Untried>,
     /// The factor of the speed that it is worth, if that is known.
     pub(super) worth: Option<f64>,
     /// The part of the difference that it explains.
@@ -80,12 +81,12 @@ pub(super) struct Row {
 }
 
 /// The rows of the steps, the one that explains most first.
-pub(super) fn rows(steps: Vec<Step>, every: &Set, candidates: &Candidates<'_>) -> Result<Vec<Row>, String> {
+pub(super) fn rows(steps: Vec<Step>, every: &Set, candidates: &Candidates<'_>) -> Result<Vec<Row>, Untried> {
     let (a, b) = (candidates.get(&Set::new())?, candidates.get(every)?);
     let whole = Ratio::new(b, a).value.ln();
     let row = |step: Step| {
         let [alone, rest] = step.sets(every).map(|set| candidates.get(&set));
-        let alters = |with: &Result<&Candidate, String>| with.as_ref().ok().and_then(|candidate| candidate.differs);
+        let alters = |with: &Result<&Candidate, Untried>| with.as_ref().ok().and_then(|candidate| candidate.differs);
         let differs = alters(&alone).or_else(|| alters(&rest).xor(b.differs));
         let alone = alone.map(|candidate| Ratio::new(candidate, a));
         let without = rest.map(|candidate| Ratio::new(candidate, b));

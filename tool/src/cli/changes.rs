@@ -9,31 +9,31 @@ use halide::schedule::{Directive, Scope, Subject, Verb};
 use std::collections::BTreeSet;
 use std::mem::discriminant;
 
-/// The reason that a schedule was not tried.
-pub(super) const NO_TIME: &str = "no time was left; give more by --time";
+/// The most directives of a schedule that is compared: the time grows with the square.
+pub(crate) const MOST: usize = 2000;
 
 /// The numbers of changes.
-pub(super) type Set = BTreeSet<usize>;
+pub(crate) type Set = BTreeSet<usize>;
 
 /// A directive that goes, one that comes, or one that has other arguments or another position.
-pub(super) struct Change {
-    pub(super) before: Option<Directive>,
-    pub(super) after: Option<Directive>,
+pub(crate) struct Change {
+    pub(crate) before: Option<Directive>,
+    pub(crate) after: Option<Directive>,
 }
 
 impl Change {
     /// The directive that is there in the end, or was there.
-    pub(super) fn directive(&self) -> Option<&Directive> {
+    pub(crate) fn directive(&self) -> Option<&Directive> {
         self.after.as_ref().or(self.before.as_ref())
     }
 
     /// The Func that it speaks of.
-    pub(super) fn func(&self) -> &str {
+    pub(crate) fn func(&self) -> &str {
         self.directive().map_or("", |directive| &directive.subject.func)
     }
 
     /// The change in the language of schedules.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) if is_same(before, after) => format!("{}, moved", shown(after)),
             (Some(before), Some(after)) => format!("{} -> {}", shown(before), shown(after)),
@@ -44,38 +44,38 @@ impl Change {
     }
 
     /// The file and line of the directive.
-    pub(super) fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         place(self.directive())
     }
 }
 
 /// The file and line of a directive; empty where it has none.
-pub(super) fn place(directive: Option<&Directive>) -> String {
+pub(crate) fn place(directive: Option<&Directive>) -> String {
     directive.and_then(|directive| directive.at).map_or(String::new(), |at| format!("{}:{}", at.file, at.line))
 }
 
 /// A directive as a schedule by itself.
-pub(super) fn shown(directive: &Directive) -> String {
+pub(crate) fn shown(directive: &Directive) -> String {
     Schedule::from(vec![directive.clone()]).to_string()
 }
 
 /// A directive of the merged list.
 enum Item {
-    /// As the first schedule has it, and the second, which wrote it elsewhere.
+    /// A directive of both schedules, with the place of each.
     Both(Directive, Directive),
     Before(Directive, usize),
     After(Directive, usize),
 }
 
 /// All changes between two schedules.
-pub(super) struct Changes {
+pub(crate) struct Changes {
     items: Vec<Item>,
-    pub(super) all: Vec<Change>,
+    pub(crate) all: Vec<Change>,
 }
 
 impl Changes {
     /// The changes from `before` to `after`.
-    pub(super) fn new(before: &Schedule, after: &Schedule) -> Changes {
+    pub(crate) fn new(before: &Schedule, after: &Schedule) -> Changes {
         let [before, after] = by_func(before.directives(), after.directives());
         let mut changes = Changes { items: Vec::new(), all: Vec::new() };
         let (mut i, mut j) = (0, 0);
@@ -98,7 +98,7 @@ impl Changes {
     }
 
     /// The schedule after a set of changes.
-    pub(super) fn schedule(&self, set: &Set) -> Schedule {
+    pub(crate) fn schedule(&self, set: &Set) -> Schedule {
         let is_last = set.len() == self.all.len();
         let kept = self.items.iter().filter_map(|item| match item {
             Item::Both(before, after) => Some(if is_last { after } else { before }),
@@ -109,13 +109,13 @@ impl Changes {
     }
 
     /// The set of all changes.
-    pub(super) fn every(&self) -> Set {
+    pub(crate) fn every(&self) -> Set {
         (0..self.all.len()).collect()
     }
 
     /// The changes that can be made one by one: each, but all of a Func together where its specialisations change,
     /// since directives know these by their number.
-    pub(super) fn units(&self) -> Vec<Set> {
+    pub(crate) fn units(&self) -> Vec<Set> {
         let opens = |change: &Change| {
             let both = [&change.before, &change.after];
             both.into_iter().flatten().any(|directive| matches!(directive.verb, Verb::Specialize(_)))
