@@ -42,8 +42,11 @@ pub struct Canvas {
 impl Canvas {
     /// Returns the point at these coordinates.
     pub fn cell(&self, x: i64, y: i64) -> Option<&Cell> {
-        let column = usize::try_from(x - self.min[0]).ok().filter(|x| *x < self.extent[0])?;
-        let row = usize::try_from(y - self.min[1]).ok().filter(|y| *y < self.extent[1])?;
+        let inside = |at: i64, dim: usize| {
+            let from_first = usize::try_from(at.checked_sub(self.min[dim])?).ok()?;
+            (from_first < self.extent[dim]).then_some(from_first)
+        };
+        let (column, row) = (inside(x, 0)?, inside(y, 1)?);
         self.cells.get(row * self.extent[0] + column)
     }
 

@@ -40,6 +40,7 @@ fn stores_and_loads_are_counted() {
     let across = tiles.canvas("across").expect("it is computed");
     assert_eq!((across.cell(0, 0).map(|c| c.stores), across.cell(0, 2).map(|c| c.stores)), (Some(1), Some(2)));
     assert_eq!((across.cell(4, 0), across.cell(0, -1)), (None, None));
+    assert_eq!((across.cell(i64::MIN, 0), across.cell(0, i64::MAX)), (None, None));
 }
 
 /// The last value of each point, by replaying stores, is what the run gives.
