@@ -10,7 +10,7 @@ use crate::watch::for_seconds;
 use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;
 use halide::ir::{Fault, Program};
-use halide::lower::{LowerOptions, LoweringTrace, lower};
+use halide::lower::{LowerOptions, LoweringTrace, Snapshots, lower};
 use halide::plan;
 use halide_core::limits::Limits;
 use halide_cpu::{CpuFault, CpuOptions};
@@ -130,7 +130,12 @@ pub(crate) fn checked(case: &Case) -> Result<Result<Checked, Outcome>, Failure> 
     let mut whole = None;
     for accesses in [Accesses::InPlace, Accesses::BeforeLoops] {
         let exact = accesses == Accesses::InPlace;
-        let options = LowerOptions { exact_tails: true, accesses, keep_programs: exact, ..LowerOptions::default() };
+        let options = LowerOptions {
+            exact_tails: true,
+            accesses,
+            snapshots: if exact { Snapshots::All } else { Snapshots::None },
+            ..LowerOptions::default()
+        };
         match lower(&plan, &options) {
             // What is asked before loops may be more than they need: then that program is for other calls.
             Ok(lowered) => {

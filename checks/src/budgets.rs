@@ -6,7 +6,7 @@ use crate::class::refused_by_lowering;
 use crate::failure::{Failure, Outcome, failure};
 use crate::funcs::{func, var};
 use halide::ir::{Program, Stmt, visit};
-use halide::lower::{LowerError, LowerOptions, lower};
+use halide::lower::{LowerError, LowerOptions, Snapshots, lower};
 use halide::plan;
 use halide::prelude::*;
 use halide_cpu::{CodeUnit, CpuError, CpuOptions};
@@ -137,7 +137,7 @@ pub fn check(number: u64) -> Result<Outcome, Failure> {
         return Ok(Outcome::Refused("illegal schedule".into()));
     };
     let options =
-        LowerOptions { exact_tails: number.is_multiple_of(2), keep_programs: true, ..LowerOptions::default() };
+        LowerOptions { exact_tails: number.is_multiple_of(2), snapshots: Snapshots::All, ..LowerOptions::default() };
     let lowered = match lower(&plan, &options) {
         Ok(lowered) => lowered,
         Err(errors) => {

@@ -13,7 +13,7 @@ use halide::buffer::BufferError;
 use halide::buffer::Span;
 use halide::ir::eval::{self, EvalError, EvalStats};
 use halide::ir::{BufferRole, Program, Stage, verify::verify};
-use halide::lower::{LowerError, LowerOptions, Lowered, lower, lower_to_bounded};
+use halide::lower::{LowerError, LowerOptions, Lowered, Snapshots, lower, lower_to_bounded};
 use halide::plan::{self, Plan};
 use halide::prelude::*;
 use halide_core::ids::FuncId;
@@ -349,7 +349,7 @@ pub fn blame(case: &Case) -> Option<String> {
     let given = sizes.given(case);
     let expected = interp::run(&case.pipeline, &given, &case.regions).ok()?;
     for exact_tails in [true, false] {
-        let options = LowerOptions { exact_tails, keep_programs: true, ..LowerOptions::default() };
+        let options = LowerOptions { exact_tails, snapshots: Snapshots::All, ..LowerOptions::default() };
         let lowered = lower(&plan, &options).ok()?;
         for pass in lowered.trace.passes {
             let Some(program) = pass.after else { continue };

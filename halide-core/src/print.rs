@@ -57,6 +57,13 @@ pub fn pipeline(data: &PipelineData) -> String {
     out
 }
 
+/// One definition of a Func as text: the names of what it uses more than once come first, a line each.
+pub fn definition(data: &PipelineData, func: &FuncDef, stage: &StageDef) -> String {
+    let mut out = String::new();
+    print_stage(data, func, stage, &mut out);
+    out.lines().map(str::trim_start).collect::<Vec<_>>().join("\n")
+}
+
 /// One expression of `data` as text.
 pub fn expr(data: &PipelineData, root: ExprId) -> String {
     let mut out = String::new();

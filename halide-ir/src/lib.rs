@@ -5,6 +5,7 @@
 
 mod buffer_info;
 pub mod build;
+pub mod code_place;
 pub mod device;
 pub mod eval;
 mod expr;

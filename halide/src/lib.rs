@@ -161,6 +161,7 @@ pub mod image;
 mod in_place;
 mod input_bounds;
 pub mod input_requirements;
+pub mod inspect;
 pub mod limits;
 pub mod machine_file;
 mod memory;
@@ -170,12 +171,10 @@ pub mod pipeline;
 pub mod prelude;
 mod print_sink;
 pub mod profile;
-mod report;
 mod run;
 mod run_options;
 pub mod shape_cache;
 pub mod shapes;
-mod storage;
 pub mod trace;
 pub mod tune;
 mod variant_code;
@@ -201,10 +200,10 @@ pub use halide_core::debug_is_display;
 pub use halide_ir as ir;
 #[doc(hidden)]
 pub use halide_sched::{lower, plan};
+pub use inspect::{Inspection, Stored};
 pub use pipeline::Pipeline;
 pub use shape_cache::ShapeCache;
 pub use shapes::Shapes;
-pub use storage::Stored;
 pub use variant_key::VariantKey;
 
 /// The Rust blocks of README.md, as tests.

@@ -7,6 +7,7 @@ mod book;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod images;
+mod inspected;
 mod limits;
 mod own;
 #[path = "../../../halide/tests/it/page.rs"]

@@ -7,7 +7,6 @@ use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::profile::RunProfile;
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Sampler, Worker, guarded, within};
-use crate::shared::marks::Definition;
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
@@ -15,6 +14,7 @@ use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
+use halide_ir::code_place::Definition;
 use halide_ir::device::Device;
 use halide_ir::{BufId, BufferInfo, BufferRole, KernelId, Program};
 use std::fmt;
@@ -157,9 +157,14 @@ impl Executable {
     pub fn clif(&self) -> Option<&str> {
         Some(self.0.texts.clif.as_str()).filter(|t| !t.is_empty())
     }
-    /// The machine code as text, if the options asked for text.
-    pub fn asm(&self) -> Option<&str> {
-        Some(self.0.texts.asm.as_str()).filter(|t| !t.is_empty())
+    /// The machine code as text, if the options asked for text: the name of each function, then its instructions.
+    pub fn asm(&self) -> Option<String> {
+        let mut text = String::new();
+        for function in self.functions() {
+            text += &format!("; {}\n", function.name);
+            text.extend(function.lines.iter().map(|line| format!("{:6x}  {}\n", line.offset, line.text)));
+        }
+        Some(text).filter(|text| !text.is_empty())
     }
     /// The machine code of each function, if the options asked for text.
     pub fn functions(&self) -> &[FunctionCode] {

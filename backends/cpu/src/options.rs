@@ -1,5 +1,6 @@
 //! The options of a compilation, and what it reports.
 
+use crate::listing::CodeLine;
 use crate::tier::Tier;
 use halide_ir::features::{CpuFeature, CpuFeatures};
 use halide_ir::target::{Budget, Target};
@@ -76,13 +77,14 @@ pub struct FunctionCode {
     /// The number of bytes at the stack pointer that hold values for which there was no register; `None` where the
     /// code generator does not say.
     pub spill_bytes: Option<u64>,
+    /// Its instructions as text, with their places. Only code for x86-64 has them.
+    pub lines: Vec<CodeLine>,
 }
 
 /// The text of what was compiled.
 #[derive(Default)]
 pub(crate) struct Texts {
     pub(crate) clif: String,
-    pub(crate) asm: String,
     pub(crate) functions: Vec<FunctionCode>,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(crate) refusals: Vec<(String, String)>,

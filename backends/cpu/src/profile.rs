@@ -1,8 +1,9 @@
 //! Profiles: what the threads of a run did, and when.
 
-use crate::shared::marks::{Definition, FIRST};
+use crate::shared::marks::FIRST;
 use halide_core::ids::FuncId;
 use halide_ir::BufId;
+use halide_ir::code_place::Definition;
 use std::time::Duration;
 
 /// The activity of a thread of a run at one moment.

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::proofs::Share;
 use crate::sizes::Sizes;
 use halide::ir::{BufferRole, Elem, Expr, ExprKind, Program, Stmt, build, visit};
-use halide::lower::{LowerOptions, Lowered, LoweringTrace, lower};
+use halide::lower::{LowerOptions, Lowered, LoweringTrace, Snapshots, lower};
 use halide::plan;
 use halide_sched::lower::checks::check_accesses::check_accesses;
 use halide_sched::lower::checks::trust::trust;
@@ -58,7 +58,11 @@ pub(super) fn measure(case: Case) -> Result<Result<[Option<Counts>; 2], String>,
     };
     let (mut programs, mut proofs, mut efforts) = (Vec::new(), [0; 5], Vec::new());
     for exact in [true, false] {
-        let options = LowerOptions { exact_tails: exact, keep_programs: !exact, ..LowerOptions::default() };
+        let options = LowerOptions {
+            exact_tails: exact,
+            snapshots: if !exact { Snapshots::All } else { Snapshots::None },
+            ..LowerOptions::default()
+        };
         let Ok(Lowered { program, trace, .. }) = lower(&plan, &options) else { return Ok(Err("lowering".into())) };
         programs.push((exact, program));
         efforts.push(trace.visits);

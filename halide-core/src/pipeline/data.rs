@@ -109,6 +109,13 @@ impl PipelineData {
         self.externs.iter().any(|stage| stage.images.contains(&Some(image)))
     }
 
+    /// Returns the reads of Funcs and images in a definition, each distinct one once, in order of ids.
+    pub fn reads(&self, stage: &StageDef) -> Vec<ExprId> {
+        let roots: Vec<ExprId> = stage.args.iter().chain(&stage.values).copied().collect();
+        let is_read = |id: &ExprId| matches!(self.exprs[*id].kind, Kind::Call { .. } | Kind::Image { .. });
+        self.reachable(&roots).into_iter().filter(is_read).collect()
+    }
+
     /// Returns every node below `roots`, each once, in order of ids.
     pub(crate) fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
         let mut wanted = BTreeSet::new();

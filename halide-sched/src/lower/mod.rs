@@ -46,7 +46,7 @@ pub use error::{Access, LowerError};
 pub use gpu::offload::KernelProblem;
 pub use loops::instrument::{Counted, Counter};
 pub use options::{Accesses, LowerOptions};
-pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
+pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace, Snapshots};
 
 pub use cause::{Cause, Multiplies};
 
@@ -238,7 +238,7 @@ fn debug_verify(pass: &str, program: &Program) {
 
 /// Lowers as far as `Stage::Bounded`: loops with every bound defined, multi-dimensional storage, checks in front.
 pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let mut trace = LoweringTrace::recording(options.keep_programs, options.clock);
+    let mut trace = LoweringTrace::recording(options.snapshots, options.clock);
     let mut ctx = Ctx::new(plan, options);
     trace.begin("value_bounds");
     let known = regions::facts::of_program(&ctx.program, &plan.pipeline);

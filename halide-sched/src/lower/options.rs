@@ -1,6 +1,6 @@
 //! The options of lowering.
 
-use crate::lower::trace::Clock;
+use crate::lower::trace::{Clock, Snapshots};
 use std::collections::BTreeSet;
 
 /// The variant of the code to make, and additions to it. The default is the main variant.
@@ -20,8 +20,8 @@ pub struct LowerOptions {
     pub accesses: Accesses,
     /// Count the elements computed and allocated of each Func.
     pub count: bool,
-    /// Keep a copy of the program after every pass in the trace.
-    pub keep_programs: bool,
+    /// The passes after which the trace keeps a copy of the program.
+    pub snapshots: Snapshots,
     /// Measure every pass by this clock.
     pub clock: Option<Clock>,
 }

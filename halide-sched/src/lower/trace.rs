@@ -13,12 +13,35 @@ pub struct LoweringTrace {
     /// Visits of expressions by the simplifier and by proofs of accesses, and looks of bound queries: how much work
     /// lowering was, whatever else the machine does.
     pub visits: u64,
-    /// True if [`LoweringTrace::finish`] keeps a copy of the program.
-    keep_programs: bool,
+    /// The passes after which [`LoweringTrace::finish`] keeps a copy of the program.
+    snapshots: Snapshots,
     /// Reads the time that passes are measured with.
     clock: Option<Clock>,
     /// The begin of the current pass.
     begun: Duration,
+}
+
+/// The passes after which a copy of the program is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Snapshots {
+    /// None.
+    #[default]
+    None,
+    /// The passes of these names.
+    After(&'static [&'static str]),
+    /// All.
+    All,
+}
+
+impl Snapshots {
+    /// Returns true if a copy is kept after the pass `name`.
+    fn keeps(self, name: &str) -> bool {
+        match self {
+            Snapshots::None => false,
+            Snapshots::After(names) => names.contains(&name),
+            Snapshots::All => true,
+        }
+    }
 }
 
 /// Reads a clock: the time since some moment. Lowering has none of its own.
@@ -79,9 +102,9 @@ impl LoweringTrace {
     pub fn new() -> LoweringTrace {
         LoweringTrace::default()
     }
-    /// An empty record that may also keep the program after every pass, and measure passes by `clock`.
-    pub fn recording(keep_programs: bool, clock: Option<Clock>) -> LoweringTrace {
-        LoweringTrace { keep_programs, clock, ..LoweringTrace::default() }
+    /// An empty record that may also keep the program after some passes, and measure passes by `clock`.
+    pub fn recording(snapshots: Snapshots, clock: Option<Clock>) -> LoweringTrace {
+        LoweringTrace { snapshots, clock, ..LoweringTrace::default() }
     }
     /// Opens the record of the pass `name`; decisions that follow are its.
     pub fn begin(&mut self, name: &'static str) {
@@ -91,9 +114,9 @@ impl LoweringTrace {
     /// Closes the record of the current pass. A pass that leaves no whole program behind gives none.
     pub fn finish(&mut self, program: Option<&Program>) {
         let time = self.clock.map(|clock| clock.0().saturating_sub(self.begun));
-        let after = program.filter(|_| self.keep_programs).cloned();
+        let snapshots = self.snapshots;
         let pass = self.current();
-        pass.after = after;
+        pass.after = program.filter(|_| snapshots.keeps(pass.name)).cloned();
         pass.time = time;
     }
     /// Records that the current pass did `what` to `subject`.

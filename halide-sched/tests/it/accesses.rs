@@ -12,7 +12,7 @@ use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_ir::eval::{self, Check, EvalError};
 use halide_ir::{Fault, Program, verify};
 use halide_sched::lower::checks::check_accesses::check_accesses;
-use halide_sched::lower::{Accesses, LowerOptions, LoweringTrace, lower};
+use halide_sched::lower::{Accesses, LowerOptions, LoweringTrace, Snapshots, lower};
 use halide_testing::programs::{self, Random};
 
 const SCHEDULES: [&str; 7] = [
@@ -99,7 +99,7 @@ fn broken(pipeline: &Pipeline, schedules: &[&str], image: &AnyBuffer, region: &R
     let outside = |e: &EvalError| matches!(e.check(), Some(Check::ReadOutside | Check::WriteOutside));
     let (mut wrong, mut named) = (0, 0);
     for (number, schedule) in schedules.iter().enumerate() {
-        let options = LowerOptions { exact_tails: true, keep_programs: true, ..Default::default() };
+        let options = LowerOptions { exact_tails: true, snapshots: Snapshots::All, ..Default::default() };
         let passes = lower(&planned(pipeline, schedule), &options).unwrap().trace.passes;
         let right = passes.into_iter().rev().find(|p| p.name == "place_copies").and_then(|p| p.after).unwrap();
         for seed in 0..60 {

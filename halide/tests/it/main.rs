@@ -35,6 +35,7 @@ mod gpu_found;
 mod gpu_lanes;
 mod halves;
 mod in_place;
+mod inspected;
 mod language;
 mod large;
 mod limits;

@@ -8,6 +8,7 @@ use crate::shared::lane::Lane;
 use crate::shared::linear::Linear;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use halide_core::ops::BinOp;
+use halide_ir::code_place::CodePart;
 use halide_ir::visit::for_each_child;
 use halide_ir::{Expr, ExprKind, Sym, build};
 
@@ -23,6 +24,9 @@ impl Func<'_> {
     /// The address of lane 0, but for the parts of `index` that are vectors. Loads of what nobody writes may move as
     /// `motion` says; everything else stays.
     pub(super) fn address(&mut self, area: Area, size: usize, index: &Linear, motion: Motion) -> Address {
+        self.for_purpose(CodePart::Address, |f| f.address_at(area, size, index, motion))
+    }
+    fn address_at(&mut self, area: Area, size: usize, index: &Linear, motion: Motion) -> Address {
         let motion = if area.readonly { motion } else { Motion::Stays };
         let mut terms: Vec<(u32, &Expr, i64)> =
             index.terms.iter().map(|(e, factor)| (self.depth(e), e, *factor)).collect();

@@ -24,6 +24,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::FuncId;
 use halide_core::ids::{Id, IdVec};
 use halide_core::ops::MathFn;
+use halide_ir::code_place::{CodePart, CodePlace, PlaceTable};
 use halide_ir::hash::Map;
 use halide_ir::target::Budget;
 use halide_ir::{BufId, Expr, Program, Sym, TaskId};
@@ -58,6 +59,8 @@ pub(super) struct Env<'a> {
     pub(super) budget: Budget,
     /// The marks that code leaves, if it leaves any.
     pub(super) marks: Option<&'a Marks>,
+    /// True if the places of instructions are asked for.
+    pub(super) keep_text: bool,
     /// Instructions of the functions made so far.
     pub(super) spent: AtomicU64,
 }
@@ -72,6 +75,15 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
+    /// The names of all functions.
+    pub(super) fn names(&self, program: &Program) -> BTreeMap<u32, String> {
+        let runtime = self.runtime.iter().map(|(f, id)| (id.as_u32(), f.describe().0.to_string()));
+        let name =
+            |task: TaskId| program.loops.get(program.tasks[task].id).map_or_else(String::new, |l| l.name.clone());
+        let tasks = program.tasks.ids().map(|task| (self.tasks[task.index()].as_u32(), name(task)));
+        let math = MathFn::ALL.into_iter().map(|f| (self.math[f as usize].as_u32(), format!("{f:?}").to_lowercase()));
+        runtime.chain(tasks).chain(math).collect()
+    }
     /// The symbol of a callee that is compiled code.
     fn in_module(&self, callee: Callee) -> Option<FuncId> {
         match callee {
@@ -118,6 +130,8 @@ pub(super) struct Func<'a> {
     pub(super) worker: Value,
     /// The number of the definition at hand.
     pub(super) mark: u64,
+    /// The places of instructions, if they are asked for.
+    pub(super) code_places: Option<PlaceTable>,
     args: Value,
     /// Words of the argument block that were loaded, at the start of the function.
     arguments: Map<(usize, Type), Value>,
@@ -145,6 +159,8 @@ pub(super) struct EmittedFunction {
     pub(super) calls: Vec<FuncId>,
     /// The work that Cranelift puts into it.
     pub(super) effort: Effort,
+    /// The places that its source locations are, if they are asked for.
+    pub(super) code_places: Option<PlaceTable>,
 }
 
 /// Alias regions that are no buffer's: numbers above all of theirs.
@@ -194,6 +210,7 @@ pub(super) fn make(
         closures: Map::default(),
         worker,
         mark: OUTSIDE,
+        code_places: env.keep_text.then(|| PlaceTable::new(CodePlace::default())),
         args,
         arguments: Map::default(),
         callees: BTreeMap::new(),
@@ -205,8 +222,10 @@ pub(super) fn make(
         outside: 0,
     };
     body(&mut f, &values[1..]);
+    f.set_place(CodePlace { part: CodePart::Frame, ..CodePlace::default() });
     f.return_code(0);
     let (error, math_used, stores) = (f.error.take(), std::mem::take(&mut f.math_used), f.stores);
+    let code_places = f.code_places.take();
     let calls = f.callees.keys().filter_map(|callee| env.symbols.in_module(*callee)).collect();
     let (count, is_full) = (f.instructions(), f.is_full());
     f.ops.b.finalize(env.isa.frontend_config());
@@ -216,7 +235,7 @@ pub(super) fn make(
         return Err(CpuError::TooLarge { function: name, unit, count, most });
     }
     let effort = effort(stores, &clif);
-    let made = EmittedFunction { id, name, clif, math_used, calls, effort };
+    let made = EmittedFunction { id, name, clif, math_used, calls, effort, code_places };
     error.map_or(Ok(made), |why| Err(CpuError::Program(why)))
 }
 

@@ -6,15 +6,17 @@
 
 use super::frames::Frame;
 use super::func::EmittedFunction;
-use super::high_words;
+use super::high_words::{self, PRODUCT};
 use super::jit::MachineCode;
 use crate::error::CpuError;
 use crate::host::Effort;
-use crate::options::Texts;
+use crate::listing::{self, CodeLine};
+use crate::shared::code_map::CodeSpan;
 use crate::tuning::HELPER_INSTRUCTIONS;
-use cranelift_codegen::Context;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
-use cranelift_module::ModuleReloc;
+use cranelift_codegen::{CompiledCode, Context, Final, MachSrcLoc};
+use cranelift_module::{ModuleReloc, ModuleRelocTarget};
+use halide_ir::code_place::{CodePart, CodePlace, PlaceTable};
 use std::collections::BTreeMap;
 use std::iter::Enumerate;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -25,7 +27,8 @@ use std::{thread, vec};
 /// The functions that nobody has taken, and how to make code of them.
 struct Work {
     isas: BTreeMap<Effort, OwnedTargetIsa>,
-    keep_text: bool,
+    /// The names of linked functions, if text is asked for.
+    names: Option<Names>,
     queue: Mutex<Enumerate<vec::IntoIter<EmittedFunction>>>,
 }
 
@@ -39,7 +42,7 @@ impl Work {
     /// Takes functions until there are none. Sends one answer for each, whatever comes of it.
     fn take_all(&self, done: &Sender<Done>) {
         while let Some((i, made)) = self.next() {
-            let one = || generate(&*self.isas[&made.effort], made, self.keep_text);
+            let one = || generate(&*self.isas[&made.effort], made, self.names.as_ref());
             // Nobody listens once the calling thread has panicked.
             let _ = done.send((i, catch_unwind(AssertUnwindSafe(one))));
         }
@@ -51,11 +54,11 @@ impl Work {
 pub(super) fn generate_all(
     isas: BTreeMap<Effort, OwnedTargetIsa>,
     made: Vec<EmittedFunction>,
-    keep_text: bool,
+    names: Option<Names>,
 ) -> Result<Vec<Compiled>, CpuError> {
     let (count, helpers) = (made.len(), helpers(made.iter().map(|m| m.clif.dfg.num_insts())));
     let most = if helpers == 0 { 0 } else { rayon::current_num_threads() - 1 };
-    let work = Arc::new(Work { isas, keep_text, queue: Mutex::new(made.into_iter().enumerate()) });
+    let work = Arc::new(Work { isas, names, queue: Mutex::new(made.into_iter().enumerate()) });
     let (done, answers) = channel();
     for _ in 0..helpers.min(most) {
         let (work, done) = (work.clone(), done.clone());
@@ -80,32 +83,64 @@ fn helpers(instructions: impl ExactSizeIterator<Item = usize>) -> usize {
 pub(super) struct Compiled {
     pub(super) code: MachineCode,
     pub(super) frame: Frame,
-    pub(super) text: Texts,
+    /// Cranelift's IR, if text is asked for.
+    pub(super) clif: String,
+    /// The instructions, if text is asked for.
+    pub(super) lines: Vec<CodeLine>,
 }
 
 /// The return address and the caller's frame pointer, which lie above a frame as Cranelift counts it.
 const ABOVE_FRAME: u64 = 16;
 
-fn generate(isa: &dyn TargetIsa, made: EmittedFunction, keep_text: bool) -> Result<Compiled, CpuError> {
-    let EmittedFunction { id, name, clif, calls, .. } = made;
-    let mut text = Texts::default();
-    if keep_text {
-        text.clif = format!("; {name}\n{clif}\n");
-    }
+fn generate(isa: &dyn TargetIsa, made: EmittedFunction, names: Option<&Names>) -> Result<Compiled, CpuError> {
+    let EmittedFunction { id, name, clif, calls, code_places, .. } = made;
+    let text = names.map_or_else(String::new, |_| format!("; {name}\n{clif}\n"));
     let mut context = Context::for_function(clif);
-    context.set_disasm(keep_text);
     let compiled = high_words::compile(&mut context, isa);
     let (compiled, bytes) = compiled.map_err(|e| CpuError::Codegen(format!("{name}: {e}")))?;
     let align = u64::from(compiled.buffer.alignment)
         .max(u64::from(isa.function_alignment().minimum))
         .max(isa.symbol_alignment());
-    if let Some(vcode) = &compiled.vcode {
-        text.asm = format!("; {name}\n{}\n", vcode.replace("pmulhrsw", "pmulhuw"));
-    }
     let relocs = compiled.buffer.relocs().to_vec();
-    let relocs = relocs.iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();
+    let relocs: Vec<ModuleReloc> = relocs.iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();
+    let lines = names.map_or_else(Vec::new, |names| lines(&compiled, &bytes, code_places.as_ref(), &relocs, names));
     let layout = compiled.buffer.frame_layout();
     let layout = layout.ok_or_else(|| CpuError::Codegen(format!("{name}: the size of its frame is not said")))?;
     let frame = Frame { id, name, bytes: u64::from(layout.frame_to_fp_offset) + ABOVE_FRAME, calls };
-    Ok(Compiled { code: MachineCode { id, align, bytes, relocs }, frame, text })
+    Ok(Compiled { code: MachineCode { id, align, bytes, relocs }, frame, clif: text, lines })
+}
+
+/// The names of functions that code calls, by their numbers.
+pub(super) type Names = BTreeMap<u32, String>;
+
+/// The instructions of a function as text, with their places.
+///
+/// Every block ends in an instruction with a source location, and constants lie behind the last one. The optimiser
+/// copies instructions without their locations: such a copy has the place of the next instruction that has one, since
+/// it is there for what follows. In front of the first one, registers of the caller are saved and arguments loaded.
+fn lines(
+    compiled: &CompiledCode,
+    bytes: &[u8],
+    table: Option<&PlaceTable>,
+    relocs: &[ModuleReloc],
+    names: &Names,
+) -> Vec<CodeLine> {
+    let located = compiled.buffer.get_srclocs_sorted();
+    let known = located.iter().filter(|at| !at.loc.is_default());
+    let place = |at: &MachSrcLoc<Final>| table.and_then(|table| table.place(at.loc.bits() & !PRODUCT));
+    let mut spans: Vec<CodeSpan> = Vec::with_capacity(located.len());
+    for (at, place) in known.filter_map(|at| Some((at, place(at)?))) {
+        let frame = CodePlace { part: CodePart::Frame, ..CodePlace::default() };
+        let (begun, place_before) = spans.last().map_or((0, frame), |span| (span.end, place));
+        if begun < at.start {
+            spans.push(CodeSpan { start: begun, end: at.start, place: place_before });
+        }
+        spans.push(CodeSpan { start: at.start, end: at.end, place });
+    }
+    let end = spans.last().map_or(bytes.len(), |span| span.end as usize);
+    let symbol = |reloc: &ModuleReloc| match &reloc.name {
+        ModuleRelocTarget::User { index, .. } => Some((reloc.offset as usize, names.get(index)?.clone())),
+        _ => None,
+    };
+    listing::lines(bytes, end, &spans, &relocs.iter().filter_map(symbol).collect())
 }

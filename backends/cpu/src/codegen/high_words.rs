@@ -9,7 +9,12 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{Function, Inst, Opcode, SourceLoc};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::{CompiledCode, Context, Final, MachSrcLoc};
+use halide_ir::code_place::NOWHERE;
 use regalloc2::Ctx;
+
+/// The bit of source locations that marks a product, beside the number of its place. Bits further up are left alone:
+/// all of them together are no location.
+pub(super) const PRODUCT: u32 = 1 << 30;
 
 /// Returns true if code for this machine may contain the instruction: it is looked for in the encoding that AVX
 /// brought.
@@ -23,8 +28,9 @@ pub(super) fn compile(context: &mut Context, isa: &dyn TargetIsa) -> Result<(Com
     let mut control = ControlPlane::default();
     context.optimize(isa, &mut control).map_err(|e| format!("{e:?}"))?;
     let products: Vec<Inst> = products(&context.func).collect();
-    for (i, inst) in products.iter().enumerate() {
-        context.func.set_srcloc(*inst, SourceLoc::new(i as u32 + 1));
+    for inst in &products {
+        let place = Some(context.func.srcloc(*inst)).filter(|at| !at.is_default()).map_or(NOWHERE, SourceLoc::bits);
+        context.func.set_srcloc(*inst, SourceLoc::new(PRODUCT | place));
     }
     let Context { func, domtree, want_disasm, .. } = context;
     let stencil = isa.compile_function(func, domtree, &mut Ctx::default(), *want_disasm, &mut control);
@@ -53,7 +59,7 @@ fn products(func: &Function) -> impl Iterator<Item = Inst> {
 /// Both are 66-prefixed VEX instructions with the same operands: opcode 0B of map 0F38, and E4 of map 0F.
 fn turn(code: &mut [u8], places: &[MachSrcLoc<Final>]) -> Option<usize> {
     let mut count = 0;
-    for place in places.iter().filter(|p| !p.loc.is_default()) {
+    for place in places.iter().filter(|p| !p.loc.is_default() && p.loc.bits() & PRODUCT != 0) {
         let start = place.start as usize;
         match code.get_mut(start..start + 4)? {
             [0xc4, map, third, opcode] if *map & 0x1f == 2 && *third & 7 == 1 && *opcode == 0x0b => {

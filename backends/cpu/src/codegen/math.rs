@@ -8,12 +8,13 @@ use super::value::{Parts, Val};
 use crate::host::Effort;
 use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{Function, InstBuilder, UserFuncName, Value, types};
+use cranelift_codegen::ir::{Function, InstBuilder, SourceLoc, UserFuncName, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use halide_core::math::{FloatOps, emit};
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType::{self, Bool, F32, F64};
 use halide_ir::Expr;
+use halide_ir::code_place::{CodePlace, PlaceTable};
 use std::collections::BTreeSet;
 
 /// The function that computes one part.
@@ -27,11 +28,16 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> EmittedFunction {
     ops.b.switch_to_block(block);
     ops.b.seal_block(block);
     let args = ops.b.block_params(block).to_vec();
+    let mut code_places = env.keep_text.then(|| PlaceTable::new(CodePlace::default()));
+    if let Some(table) = &mut code_places {
+        // Constants lie behind the last location.
+        ops.b.set_srcloc(SourceLoc::new(table.number(CodePlace::default())));
+    }
     let result = emit(&mut ops, function, &args);
     ops.ins().return_(&[result]);
     ops.b.finalize(env.isa.frontend_config());
     let name = format!("{function:?}").to_lowercase();
-    EmittedFunction { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full }
+    EmittedFunction { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full, code_places }
 }
 
 /// Returns true if a function is short enough to be inlined where it is used.

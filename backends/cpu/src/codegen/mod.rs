@@ -8,7 +8,8 @@
 //! then operators ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), which are
 //! those of `halide_backend` over the primitives of [`lane_ops`], memory ([`address`], [`load`], [`store`],
 //! [`atomic`], [`places`], [`storage`], [`scalar_replacement`], [`device`]) and statements, with the polls ([`poll`])
-//! of loops, the marks ([`marks`]) of profiled code and the closures ([`captures`]) of tasks. [`high_words`] supplies
+//! of loops, the marks ([`marks`]) of profiled code, the places of
+//! instructions ([`code_places`]) and the closures ([`captures`]) of tasks. [`high_words`] supplies
 //! an instruction that Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
@@ -34,6 +35,7 @@ mod address;
 mod atomic;
 mod bools;
 mod captures;
+mod code_places;
 mod conditions;
 mod convert;
 mod device;
@@ -71,6 +73,7 @@ mod value;
 use crate::error::{CodeUnit, CpuError};
 use crate::exec::Executable;
 use crate::host::{self, Effort};
+use crate::listing;
 use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::shared::marks::Marks;
 use crate::tier::{Tier, missing};
@@ -145,10 +148,15 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         sizes,
         budget: options.budget,
         marks: marks.as_ref(),
+        keep_text: options.keep_text,
         spent: AtomicU64::new(0),
     };
     let made = emit_all(&env)?;
+    let mut names = options.keep_text.then(|| env.symbols.names(program));
     let Outlined { kernels, refusals, unrolled, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(names) = &mut names {
+        names.extend(kernels.iter().map(|kernel| (kernel.id.as_u32(), kernel.name.clone())));
+    }
     let emitted = Instant::now();
     let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
     let large: Vec<String> = made.iter().filter(|m| m.effort == Effort::OnePass).map(|m| m.name.clone()).collect();
@@ -158,7 +166,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
             free.insert(host::host_isa(options.features, m.effort)?);
         }
     }
-    let compiled = generate_all(isas, made, options.keep_text)?;
+    let compiled = generate_all(isas, made, names)?;
     let generated = Instant::now();
     let mut stats = CompileStats {
         emit: emitted - started,
@@ -188,22 +196,22 @@ fn define_all(
     stats: &mut CompileStats,
 ) -> Result<Vec<Frame>, CpuError> {
     let mut frames = Vec::with_capacity(compiled.len() + kernels.len());
-    for Compiled { code, frame, text } in compiled {
+    for Compiled { code, frame, clif, lines } in compiled {
         stats.bytes += code.bytes.len();
         check_bytes(stats.bytes, &frame.name, &options.budget)?;
         linker.define(&code)?;
-        texts.clif += &text.clif;
-        texts.asm += &text.asm;
         if options.keep_text {
-            texts.functions.push(FunctionCode { name: frame.name.clone(), bytes: code.bytes, spill_bytes: None });
+            texts.clif += &clif;
+            let (name, bytes) = (frame.name.clone(), code.bytes);
+            texts.functions.push(FunctionCode { name, bytes, spill_bytes: None, lines });
         }
         frames.push(frame);
     }
-    for (i, OutlinedKernel { id, name, kernel }) in kernels.into_iter().enumerate() {
+    for OutlinedKernel { id, name, kernel } in kernels {
         if options.keep_text {
-            texts.asm += &format!("; kernel{i}\n{}\n", kernel.text);
+            let lines = listing::lines(&kernel.bytes, kernel.code_bytes, &kernel.spans, &BTreeMap::new());
             let (bytes, spill_bytes) = (kernel.bytes.clone(), Some(kernel.spills));
-            texts.functions.push(FunctionCode { name: name.clone(), bytes, spill_bytes });
+            texts.functions.push(FunctionCode { name: name.clone(), bytes, spill_bytes, lines });
         }
         stats.bytes += kernel.bytes.len();
         check_bytes(stats.bytes, &name, &options.budget)?;

@@ -15,6 +15,7 @@ use crate::wide::interface::{Capture, Claim, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ids::Id;
+use halide_ir::code_place::CodePlace;
 use halide_ir::{BufId, DimField, For, ForKind, LoopId, Stmt, Sym, build, visit};
 use std::sync::PoisonError;
 
@@ -30,6 +31,9 @@ impl Surroundings for Func<'_> {
     }
     fn marks(&self) -> Option<(&Marks, u64)> {
         Some((self.env.marks?, self.mark))
+    }
+    fn code_place(&self) -> CodePlace {
+        Func::code_place(self)
     }
 }
 

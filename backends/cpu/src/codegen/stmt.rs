@@ -11,6 +11,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use halide_core::ids::Id;
 use halide_core::types::ScalarType;
+use halide_ir::code_place::CodePlace;
 use halide_ir::visit::for_each_stmt;
 use halide_ir::{BufId, Expr, FaultId, For, ForKind, PrintId, Program, Side, Stmt, Sym, TaskId, build};
 use std::collections::BTreeSet;
@@ -21,9 +22,11 @@ impl Func<'_> {
         if self.is_full() {
             return;
         }
+        let place = self.begin_place(s);
         let around = self.begin_mark(s);
         self.marked(s);
         self.end_mark(around);
+        self.set_place(place);
     }
     /// Emits a statement behind its mark.
     fn marked(&mut self, s: &Stmt) {
@@ -128,6 +131,7 @@ impl Func<'_> {
             }
         };
         self.enter(before);
+        let place = self.enter_place(l.id);
         for buf in stored(self.env.program, &l.body) {
             self.memo.stored(buf);
         }
@@ -156,6 +160,7 @@ impl Func<'_> {
             self.ins().brif(more, head, &[BlockArg::Value(next)], done, &[]);
         }
         self.b.seal_block(head);
+        self.set_place(place);
         self.enter(done);
     }
 
@@ -289,6 +294,8 @@ impl Func<'_> {
             self.mark = marks.around(id);
             self.write_mark(self.mark);
         }
+        let definition = env.program.loops.get(task.id).and_then(|info| info.definition);
+        self.set_place(CodePlace { definition, within: Some(task.id), ..CodePlace::default() });
         self.stmt(&task.body);
     }
 }

@@ -10,8 +10,8 @@
 //! take time.
 
 use crate::profile::{Activity, MemoryEvent, RunProfile, Sampled, Span};
-use crate::shared::marks::Definition;
 use crate::tuning::{BUSY_PERIOD, LATE_PERIOD, MOST_EVENTS, PERIOD, SHORT_RUN, WAKING};
+use halide_ir::code_place::Definition;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,13 +5,10 @@
 //! an update begins. One whose work is small is part of the definition around, since a mark would cost as much.
 
 use crate::tuning::MARKED_WORK;
-use halide_core::ids::FuncId;
+use halide_ir::code_place::{Definition, definition_begun};
 use halide_ir::visit::{deep, for_each_stmt};
 use halide_ir::{Expr, Program, Stmt, TaskId, build, visit};
 use std::collections::BTreeMap;
-
-/// A definition: the Func, and 0 or the number of its update counted from 1.
-pub(crate) type Definition = (FuncId, usize);
 
 /// The number of the first definition. Smaller ones are states of the runtime: see `runtime/profile`.
 pub(crate) const FIRST: u64 = 16;
@@ -42,13 +39,13 @@ impl Marks {
     }
     /// The number of the definition that a statement begins, if it begins another one than `current`.
     pub(crate) fn begun(&self, program: &Program, s: &Stmt, current: u64) -> Option<u64> {
-        let definition = definition(program, s)?;
+        let definition = definition_begun(program, s)?;
         let number = self.definitions.iter().position(|d| *d == definition)? as u64 + FIRST;
         (number != current && work(s) >= MARKED_WORK).then_some(number)
     }
 
     fn survey(&mut self, program: &Program, s: &Stmt, current: u64) {
-        if let Some(definition) = definition(program, s)
+        if let Some(definition) = definition_begun(program, s)
             && !self.definitions.contains(&definition)
         {
             self.definitions.push(definition);
@@ -66,16 +63,6 @@ impl Marks {
 
 /// The number of code that is no definition's: bounds, checks, addresses.
 pub(crate) const OUTSIDE: u64 = 1;
-
-/// The definition that a statement begins.
-fn definition(program: &Program, s: &Stmt) -> Option<Definition> {
-    match s {
-        Stmt::Produce { func, .. } => Some((*func, 0)),
-        Stmt::For(l) => program.loops.get(l.id)?.definition,
-        Stmt::Launch { task, .. } => program.loops.get(program.tasks.get(*task)?.id)?.definition,
-        _ => None,
-    }
-}
 
 /// The work of a statement in nodes of expressions, at most [`MARKED_WORK`]. A loop of an unknown number of iterations
 /// has at least that.

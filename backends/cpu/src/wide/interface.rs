@@ -3,6 +3,7 @@
 use crate::shared::linear::Sums;
 use crate::shared::marks::Marks;
 use halide_core::ids::ParamId;
+use halide_ir::code_place::CodePlace;
 use halide_ir::{BufId, Expr, FaultId, Sym, Type};
 
 /// The reason that a loop is left to Cranelift.
@@ -77,4 +78,6 @@ pub(crate) trait Surroundings {
     fn definitions(&self) -> &Sums;
     /// Returns the marks that code leaves, if it leaves any, and the number of the definition around.
     fn marks(&self) -> Option<(&Marks, u64)>;
+    /// Returns the place of the code around.
+    fn code_place(&self) -> CodePlace;
 }

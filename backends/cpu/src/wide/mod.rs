@@ -29,7 +29,9 @@ pub(crate) mod interface;
 mod machine;
 
 use crate::options::CpuOptions;
+use crate::shared::code_map::CodeSpan;
 use crate::tier::Tier;
+use halide_ir::code_place::{CodePart, CodePlace, PlaceTable};
 use halide_ir::features::CpuFeature;
 use halide_ir::{For, LoopId, Program};
 use interface::{Capture, Check, Claim, Refusal, Surroundings};
@@ -39,8 +41,10 @@ pub(crate) struct Kernel {
     /// Its code, to be placed at a multiple of [`ALIGN`]. By the System V convention it gets the address of its words
     /// and returns nothing.
     pub(crate) bytes: Vec<u8>,
-    /// Its instructions, if they were asked for.
-    pub(crate) text: String,
+    /// The number of bytes in front of its constants.
+    pub(crate) code_bytes: usize,
+    /// The places of its instructions, if they were asked for.
+    pub(crate) spans: Vec<CodeSpan>,
     /// The captures that its words hold: each with the number of its first word.
     pub(crate) captures: Vec<(Capture, usize)>,
     /// The number of words.
@@ -76,13 +80,33 @@ pub(crate) fn compile(
         }
         finished => finished?,
     };
-    let encoded = machine::finish(finished.body, options.keep_text);
+    let encoded = machine::finish(finished.body);
     // Any code can be encoded: who loses vectors by a mistake of ours is not to find out by their times.
     debug_assert!(encoded.is_ok(), "{:?}", encoded.err());
     let encoded = encoded.map_err(Refusal)?;
-    let emit::Finished { captures, words, heap, checks, count, heads, .. } = finished;
+    let emit::Finished { captures, words, heap, checks, count, heads, code_places, .. } = finished;
     let id_of = |head| heads.iter().find(|(block, _)| *block == head).map(|(_, id)| *id);
-    let machine::Encoded { bytes, text, frame, spills, unrolled } = encoded;
+    let spans = code_places.map_or_else(Vec::new, |table| spans(&encoded, &table));
+    let machine::Encoded { bytes, code_bytes, frame, spills, unrolled, .. } = encoded;
     let unrolled = unrolled.into_iter().filter_map(|(head, copies)| Some((id_of(head)?, copies))).collect();
-    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, spills, count, unrolled })
+    Ok(Kernel { bytes, code_bytes, spans, captures, words, heap, checks, frame, spills, count, unrolled })
+}
+
+/// The bytes of each place. What begins and ends the kernel is in no loop.
+fn spans(encoded: &machine::Encoded, table: &PlaceTable) -> Vec<CodeSpan> {
+    let ends = encoded.places.iter().skip(1).map(|(start, ..)| *start).chain([encoded.code_bytes]);
+    let mut all: Vec<CodeSpan> = Vec::new();
+    for ((start, number, part), end) in encoded.places.iter().zip(ends) {
+        let place = match (part, table.place(*number)) {
+            (Some(CodePart::Frame), _) => CodePlace { part: CodePart::Frame, ..CodePlace::default() },
+            (_, None) => continue,
+            (Some(part), Some(place)) => CodePlace { part: *part, ..place },
+            (None, Some(place)) => place,
+        };
+        match all.last_mut().filter(|last| last.place == place && last.end == *start as u32) {
+            Some(last) => last.end = end as u32,
+            None => all.push(CodeSpan { start: *start as u32, end: end as u32, place }),
+        }
+    }
+    all
 }

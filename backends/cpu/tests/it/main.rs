@@ -4,6 +4,7 @@ mod arithmetic;
 mod atomics;
 mod checks;
 mod cleanup;
+mod code_map;
 mod control;
 mod device;
 mod divide64;

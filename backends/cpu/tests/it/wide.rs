@@ -166,7 +166,7 @@ fn rows_in_short_turns_ask_for_their_distance() {
         let code = compiled_for(Tier::Avx2, &p);
         let text = code.asm().unwrap_or_default();
         assert!(text.contains("vmovntdq"), "{text}");
-        assert_eq!(text.contains("$0xfff"), asks, "{rows} rows, {vectors} vectors: {text}");
+        assert_eq!(text.contains(",0FFFh"), asks, "{rows} rows, {vectors} vectors: {text}");
     }
 }
 

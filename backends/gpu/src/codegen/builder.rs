@@ -19,7 +19,7 @@ use std::num::NonZeroU32;
 /// A value of a function.
 pub(super) type V = Handle<Expression>;
 
-/// Nothing here has a place in a text.
+/// The span of what is at no place (see `code_places`).
 pub(super) const NOWHERE: Span = Span::UNDEFINED;
 
 /// The module that functions are built for, and which of its functions exist.
@@ -62,6 +62,8 @@ pub(super) struct Builder<'s> {
     blocks: Vec<Block>,
     /// The first expression that no `Emit` has yet.
     unemitted: usize,
+    /// The place of statements that are added, as a span.
+    span: Span,
     literals: HashMap<(Reg, u64), V>,
     variables: HashMap<Handle<LocalVariable>, V>,
     globals: HashMap<Handle<GlobalVariable>, V>,
@@ -93,6 +95,7 @@ impl<'s> Builder<'s> {
             function,
             blocks: vec![Block::new()],
             unemitted,
+            span: NOWHERE,
             literals: HashMap::from([((Reg::U32, 0), placeholder)]),
             variables: HashMap::new(),
             globals: HashMap::new(),
@@ -112,6 +115,14 @@ impl<'s> Builder<'s> {
         self.function
     }
 
+    /// Goes on at the place of a number, which is the span of its statements.
+    pub(super) fn set_place(&mut self, number: u32) {
+        let span = Span::new(number, number);
+        if span != self.span {
+            self.flush();
+            self.span = span;
+        }
+    }
     /// Says that what was made until now is evaluated here.
     fn flush(&mut self) {
         if self.function.expressions.len() > self.unemitted {
@@ -122,7 +133,7 @@ impl<'s> Builder<'s> {
     }
     fn push(&mut self, statement: Statement) {
         if let Some(block) = self.blocks.last_mut() {
-            block.push(statement, NOWHERE);
+            block.push(statement, self.span);
         }
     }
 

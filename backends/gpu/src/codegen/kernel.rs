@@ -11,6 +11,7 @@ use super::state::{Emitted, Gen, Stop, Subgroup};
 use super::types::{Reg, needed};
 use crate::error::Feature;
 use halide_core::types::ScalarType;
+use halide_ir::code_place::{CodePlace, PlaceTable};
 use halide_ir::hash::Map;
 use halide_ir::{Elem, Kernel, Program, Sym, Writes, print};
 use naga::{
@@ -20,8 +21,13 @@ use naga::{
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-/// The module of a kernel.
-pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Emitted<naga::Module> {
+/// The module of a kernel, and the places of its statements.
+pub(super) fn module(
+    program: &Program,
+    kernel: &Kernel,
+    layout: &Layout,
+    options: Options,
+) -> Emitted<(naga::Module, PlaceTable)> {
     let mut shader = Shader::default();
     let globals = globals(&mut shader, program, kernel, options);
     let subgroup_size = lanes::subgroup_size(kernel, options.features.subgroup)?;
@@ -52,11 +58,16 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
         subgroup,
         in_phase: false,
         steps: 0,
+        code_places: PlaceTable::new(CodePlace::default()),
     };
     made.bind_blocks(globals.scalars, BLOCK);
     made.bind_scalars(globals.scalars, layout)?;
     made.bind_buffers(&globals, layout)?;
+    let within = kernel.blocks.last().copied();
+    let definition = within.and_then(|id| program.loops.get(id)?.definition);
+    made.set_place(CodePlace { definition, within, ..CodePlace::default() });
     made.stmt(&kernel.body)?;
+    let code_places = made.code_places;
     let function = made.code.finish();
     shader.module.entry_points.push(EntryPoint {
         name: "main".to_string(),
@@ -69,7 +80,7 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
         task_payload: None,
         incoming_ray_payload: None,
     });
-    Ok(shader.module)
+    Ok((shader.module, code_places))
 }
 
 /// The variables of the module.

@@ -1,7 +1,8 @@
 //! From a kernel of the loop IR to a naga module, without a driver.
 //!
 //! [`compile`] is the table of contents: the bindings (`layout`) and the entry point (`kernel`), whose body is made
-//! statement by statement (`stmt`) of expressions (`expr`), and naga's validator over what came out.
+//! statement by statement (`stmt`) of expressions (`expr`), with the places of statements for whoever reads the text
+//! (`code_places`), and naga's validator over what came out.
 //!
 //! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
 //! statements), `contraction_barrier` (what keeps drivers from changing what floats compute), `helper` (functions of
@@ -30,6 +31,7 @@
 mod align;
 mod atomic;
 mod builder;
+mod code_places;
 mod contraction_barrier;
 mod convert;
 mod divide;
@@ -62,6 +64,7 @@ pub use layout::{Binding, Layout, Part, parts};
 pub use options::{Features, Options};
 
 use crate::error::GpuError;
+use halide_ir::code_place::{CodePlace, PlaceTable};
 use halide_ir::{KernelId, Program};
 use naga::back::{spv, wgsl};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
@@ -79,6 +82,8 @@ pub struct KernelCode {
     pub layout: Layout,
     /// Threads of a block.
     pub workgroup: [u32; 3],
+    /// The places of statements, whose numbers are their spans in `module`.
+    pub places: PlaceTable,
 }
 
 impl KernelCode {
@@ -86,6 +91,14 @@ impl KernelCode {
     pub fn wgsl(&self) -> Result<String, GpuError> {
         wgsl::write_string(&self.module, &self.info, wgsl::WriterFlags::empty())
             .map_err(|e| self.invalid(e.to_string()))
+    }
+    /// The lines of the shader as WGSL, each with the place of its statement.
+    ///
+    /// # Errors
+    /// As of [`KernelCode::wgsl`].
+    pub fn wgsl_lines(&self, features: Features) -> Result<Vec<(String, Option<CodePlace>)>, GpuError> {
+        let text = self.wgsl()?;
+        code_places::lines(self, features, &text).map_err(|reason| self.invalid(reason))
     }
     /// The shader as SPIR-V, with names; `spirv-dis` prints it. What wgpu gives a driver may have more checks.
     pub fn spirv(&self) -> Result<Vec<u32>, GpuError> {
@@ -121,11 +134,12 @@ pub fn compile(program: &Program, id: KernelId, options: &Options) -> Result<Ker
         return Err(GpuError::Malformed { kernel: format!("{id:?}"), what: "it is not in the table".to_string() });
     };
     let layout = Layout::new(program, kernel, *options).map_err(|stop| stop.in_kernel(&kernel.name))?;
-    let module = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.in_kernel(&kernel.name))?;
+    let made = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.in_kernel(&kernel.name))?;
+    let (module, places) = made;
     let info = validate(&module, options.features)
         .map_err(|reason| GpuError::Invalid { kernel: kernel.name.clone(), reason })?;
     let workgroup = module.entry_points.first().map_or(kernel.threads, |entry| entry.workgroup_size);
-    Ok(KernelCode { name: kernel.name.clone(), module, info, layout, workgroup })
+    Ok(KernelCode { name: kernel.name.clone(), module, info, layout, workgroup, places })
 }
 
 /// naga's findings about a module that it accepts; otherwise its complaint.

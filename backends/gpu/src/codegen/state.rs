@@ -8,6 +8,7 @@ use super::places::Place;
 use crate::error::{Feature, GpuError};
 use halide_core::ids::ParamId;
 use halide_core::types::ScalarType;
+use halide_ir::code_place::PlaceTable;
 use halide_ir::hash::Map;
 use halide_ir::{BufId, Kernel, Program, Sym};
 
@@ -63,4 +64,6 @@ pub(super) struct Gen<'a> {
     pub(super) in_phase: bool,
     /// The number of atomic steps so far.
     pub(super) steps: u32,
+    /// The places of statements.
+    pub(super) code_places: PlaceTable,
 }

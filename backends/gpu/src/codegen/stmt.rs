@@ -11,7 +11,10 @@ use std::ops::Range;
 impl Gen<'_> {
     /// Emits a statement.
     pub(super) fn stmt(&mut self, s: &Stmt) -> Emitted<()> {
-        visit::deep(|| self.one_stmt(s))
+        let around = self.begin_place(s);
+        let made = visit::deep(|| self.one_stmt(s));
+        self.set_place(around);
+        made
     }
     fn one_stmt(&mut self, s: &Stmt) -> Emitted<()> {
         match s {

@@ -100,7 +100,20 @@ pub(crate) fn uses(p: &mut Program, id: KernelId, buf: BufId, reads: bool, write
 pub(crate) fn compiled(p: &Program, id: KernelId, options: &Options) -> KernelCode {
     let code = compile(p, id, options).unwrap_or_else(|e| panic!("{e}"));
     crate::spirv::check(&code);
+    check_places(p, &code, options);
     code
+}
+
+/// The lines with places are those of the text, and what stands in a loop of the program is in one.
+fn check_places(p: &Program, code: &KernelCode, options: &Options) {
+    let lines = code.wgsl_lines(options.features).unwrap_or_else(|e| panic!("{e}"));
+    let text = code.wgsl().unwrap_or_else(|e| panic!("{e}"));
+    assert!(lines.iter().map(|(line, _)| line.as_str()).eq(text.lines()));
+    let at_loop = lines.iter().position(|(line, _)| line.trim_start() == "loop {");
+    if let Some(at) = at_loop.filter(|at| lines[*at].1.is_some()) {
+        let within = lines[at + 1..].iter().find_map(|(_, place)| place.and_then(|place| place.within));
+        assert!(within.is_some_and(|id| p.loops.get(id).is_some()), "{text}");
+    }
 }
 
 /// Returns true if the device can run a kernel. Otherwise it lacks a feature, and the test skips the kernel.

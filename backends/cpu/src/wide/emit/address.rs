@@ -7,6 +7,7 @@ use super::places::Place;
 use super::value::Val;
 use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
+use halide_ir::code_place::CodePart;
 use halide_ir::{BufId, BufferRole, Cache, Expr, Sym, Type, build};
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -60,6 +61,9 @@ impl Emit<'_> {
 
     /// The address of lane 0 of an index, but for the parts of it that are vectors. `size` is that of an element.
     pub(super) fn address(&mut self, place: Place, size: usize, index: &Linear) -> Emitted<Mem> {
+        self.for_purpose(CodePart::Address, |e| e.address_at(place, size, index))
+    }
+    fn address_at(&mut self, place: Place, size: usize, index: &Linear) -> Emitted<Mem> {
         let mut terms: Vec<(usize, &Expr, i64)> =
             index.terms.iter().map(|(e, factor)| (self.home(e), e, factor.wrapping_mul(size as i64))).collect();
         terms.sort_by_key(|(level, ..)| *level);

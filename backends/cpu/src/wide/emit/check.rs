@@ -8,6 +8,7 @@ use super::super::interface::{Capture, Check, Emitted, refuse};
 use super::super::machine::{Arg, End, View};
 use super::kernel::Emit;
 use super::levels::stored;
+use halide_ir::code_place::CodePart;
 use halide_ir::{Expr, Fault, FaultId, Stmt, build, visit};
 use iced_x86::Code;
 
@@ -53,12 +54,13 @@ impl Emit<'_> {
         }
         let word = self.capture(Capture::Failed, WORDS);
         let exit = self.exit();
-        let (condition, left, right) = self.test(cond)?;
+        let (condition, left, right) = self.for_purpose(CodePart::Check, |e| e.test(cond))?;
         let (holds, fails, join) = (self.body.block(), self.body.block(), self.body.block());
         let from = self.levels[self.innermost()].block;
         self.body.blocks[from.0].end = Some(End::Branch { condition, left, right, yes: holds, no: fails });
 
         self.open_branch(fails);
+        let around = self.begin_check();
         for (i, number) in [i64::from(fault.0) + 1, args.len() as i64].into_iter().enumerate() {
             let mem = self.word(word + i);
             self.push(Code::Mov_rm64_imm32, vec![Arg::Mem(mem), Arg::Imm(number)]);
@@ -67,6 +69,7 @@ impl Emit<'_> {
             let (number, mem) = (self.scalar(arg)?, self.word(word + 2 + i));
             self.push(Code::Mov_rm64_r64, vec![Arg::Mem(mem), Arg::Use(number, View::G64)]);
         }
+        self.end_place(around);
         let last = self.close();
         self.body.blocks[last.0].end = Some(End::Jump(exit, Vec::new()));
 

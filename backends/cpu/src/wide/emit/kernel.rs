@@ -13,6 +13,7 @@ use super::value::{Constant, Mask, Predicate, Val, words};
 use crate::shared::linear::{Linear, Sums};
 use crate::shared::memo::Memo;
 use crate::tuning::ONE_PASS_INSTRUCTIONS;
+use halide_ir::code_place::PlaceTable;
 use halide_ir::hash::Map;
 use halide_ir::{BufId, Expr, LoopId, Program, Sym, Type};
 use iced_x86::Code;
@@ -59,6 +60,8 @@ pub(super) struct Emit<'a> {
     pub(super) polls: Polls,
     /// The definition at hand, of code that says so.
     pub(super) mark: Mark,
+    /// The places of instructions, if they are asked for.
+    pub(super) code_places: Option<PlaceTable>,
     /// True if some stores may be non-temporal.
     pub(super) streams: bool,
     /// True if bytes can be permuted.
@@ -107,9 +110,10 @@ impl Emit<'_> {
     // Instructions.
 
     pub(super) fn push(&mut self, code: Code, args: Vec<Arg>) {
-        self.push_inst(Inst { code, args, memory_bytes: 0, loads_whole: false });
+        self.push_inst(Inst::new(code, args));
     }
-    pub(super) fn push_inst(&mut self, inst: Inst) {
+    pub(super) fn push_inst(&mut self, mut inst: Inst) {
+        inst.place = self.place_number();
         let block = self.levels[self.cursor].block;
         self.body.blocks[block.0].insts.push(inst);
         self.count += 1;
@@ -135,7 +139,7 @@ impl Emit<'_> {
         let to = self.register(view);
         let all: Vec<Arg> = std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect();
         let loads_whole = op == Op::Load && matches!(all[..], [_, Arg::Mem(_)]);
-        self.push_inst(Inst { code, args: all, memory_bytes: 0, loads_whole });
+        self.push_inst(Inst { loads_whole, ..Inst::new(code, all) });
         Ok(to)
     }
     pub(super) fn op1(&mut self, op: Op, view: View, a: VReg) -> Emitted<VReg> {

@@ -8,7 +8,7 @@
 //! [`address`], [`load`], [`boundary_load`], [`table_lookup`], [`scalarised_gather`], [`paired_gather`] with
 //! [`neighbours`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move
 //! ([`shuffle`], [`interleave`], [`tiles`]) and statements ([`stmt`], [`slots`], [`heap`] with [`claims`], [`check`],
-//! [`poll`], [`marks`]).
+//! [`poll`], [`marks`], [`code_places`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`polyfills`],
 //! [`narrow`] and [`permute`], and refused where that is not worth it.
@@ -19,6 +19,7 @@ mod boundary_load;
 mod captured_sums;
 mod check;
 mod claims;
+mod code_places;
 mod compare;
 mod convert;
 mod divide;
@@ -67,6 +68,7 @@ use crate::shared::linear::Sums;
 use crate::shared::memo::Memo;
 use crate::tier::Tier;
 use claims::Heap;
+use halide_ir::code_place::PlaceTable;
 use halide_ir::features::CpuFeature;
 use halide_ir::hash::Map;
 use halide_ir::{For, LoopId, Program};
@@ -86,6 +88,8 @@ pub(super) struct Finished {
     pub(super) checks: Vec<Check>,
     /// The number of its instructions.
     pub(super) count: usize,
+    /// The places of instructions, if they are asked for.
+    pub(super) code_places: Option<PlaceTable>,
     /// The heads of its loops.
     pub(super) heads: Vec<(BlockId, LoopId)>,
 }
@@ -123,6 +127,7 @@ pub(super) fn nest(
         open_lines: OpenLines::new(program, nest, widest(tier).bytes()),
         polls: Polls::default(),
         mark: Mark::default(),
+        code_places: options.keep_text.then(|| PlaceTable::new(around.code_place())),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
         vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),
@@ -143,8 +148,8 @@ pub(super) fn nest(
     e.end_early();
     e.check_size()?;
     let heap = e.heap.claims();
-    let Emit { body, captures, words, checks, count, heads, .. } = e;
-    Ok(Finished { body, captures, words, heap, checks, count, heads })
+    let Emit { body, captures, words, checks, count, heads, code_places, .. } = e;
+    Ok(Finished { body, captures, words, heap, checks, count, heads, code_places })
 }
 
 /// The widest registers of a tier.

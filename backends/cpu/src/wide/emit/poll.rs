@@ -25,7 +25,7 @@ impl Emit<'_> {
         };
         let raised = self.register(View::G32);
         let args = vec![Arg::Def(raised, View::G32), Arg::Mem(Mem::at(flag, 0))];
-        let look = Inst { code: Code::Movzx_r32_rm8, args, memory_bytes: 0, loads_whole: false };
+        let look = Inst::new(Code::Movzx_r32_rm8, args);
         self.body.blocks[block.0].insts.push(look);
         let (leave, next, exit) = (self.body.block(), self.body.block(), self.exit());
         let (condition, right) = (Condition::NotEqual, Right::Const(0));
@@ -47,7 +47,7 @@ impl Emit<'_> {
         let Some(exit) = self.polls.exit else { return };
         if self.streams {
             // As at the usual end.
-            let fence = Inst { code: Code::Sfence, args: Vec::new(), memory_bytes: 0, loads_whole: false };
+            let fence = Inst::new(Code::Sfence, Vec::new());
             self.body.blocks[exit.0].insts.push(fence);
         }
         self.body.blocks[exit.0].end = Some(End::Return);

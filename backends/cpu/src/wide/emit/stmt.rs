@@ -16,9 +16,12 @@ impl Emit<'_> {
     /// Emits a statement.
     pub(super) fn stmt(&mut self, s: &Stmt) -> Emitted<()> {
         self.check_size()?;
+        let place = self.begin_place(s);
         let around = self.begin_mark(s)?;
         self.marked(s)?;
-        self.end_mark(around)
+        self.end_mark(around)?;
+        self.end_place(place);
+        Ok(())
     }
     /// Emits a statement behind its mark.
     fn marked(&mut self, s: &Stmt) -> Emitted<()> {

@@ -97,7 +97,7 @@ mod tests {
             (Code::Sub_r64_rm64, vec![Arg::Mod { to, from: a, view: View::G64 }, Arg::Use(b, View::G64)]),
             (Code::Mov_rm64_r64, vec![word(&body, 0), Arg::Use(to, View::G64)]),
         ];
-        let insts = list.map(|(code, args)| Inst { code, args, memory_bytes: 0, loads_whole: false });
+        let insts = list.map(|(code, args)| Inst::new(code, args));
         body.blocks[0].insts.extend(insts);
         body.blocks[0].end = Some(End::Return);
         let laid = Laid::new(&body);

@@ -3,7 +3,8 @@
 use super::allocate::{Laid, LaidInst, SAVED};
 use super::inst::{Arg, Base, BlockId, Condition, End, Inst, Mem, Right, View};
 use super::operands::{general, register, set_displacement, set_immediate, set_register, set_slot};
-use iced_x86::{Code, Encoder, Formatter, IcedError, Instruction, IntelFormatter, MemoryOperand, OpKind, Register};
+use halide_ir::code_place::{CodePart, NOWHERE};
+use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, InstPosition, Output, RegClass};
 
 /// Constants lie at a multiple of this from the start, and so must the code.
@@ -17,8 +18,11 @@ const PAGE: i32 = 4096;
 /// A finished function.
 pub(crate) struct Encoded {
     pub(crate) bytes: Vec<u8>,
-    /// Its instructions, if they were asked for.
-    pub(crate) text: String,
+    /// The number of bytes in front of the constants.
+    pub(crate) code_bytes: usize,
+    /// The first byte of each instruction, with the number of its place, and its purpose if that is not what the place
+    /// says.
+    pub(crate) places: Vec<(usize, u32, Option<CodePart>)>,
     /// Bytes of stack that it needs, from its return address on.
     pub(crate) frame: u64,
     /// Bytes at the stack pointer in which the register allocator keeps values.
@@ -31,6 +35,9 @@ pub(crate) struct Encoded {
 struct Item {
     inst: Instruction,
     link: Option<Link>,
+    /// The number of its place, of the one before it if it has none.
+    place: u32,
+    part: Option<CodePart>,
 }
 
 #[derive(Clone, Copy)]
@@ -50,6 +57,9 @@ struct Encoder64<'a> {
     spills: i32,
     saved: Vec<usize>,
     items: Vec<Item>,
+    /// The place of the instruction at hand, and its purpose if that is not what the place says.
+    place: u32,
+    part: Option<CodePart>,
     /// The positions of the blocks that have code, in the order of their code.
     order: Vec<usize>,
     /// The index of each block's first item.
@@ -59,17 +69,19 @@ struct Encoder64<'a> {
 }
 
 /// Encodes a function whose registers have been chosen.
-pub(super) fn encode(laid: &Laid<'_>, output: &Output, keep_text: bool) -> Result<Encoded, String> {
+pub(super) fn encode(laid: &Laid<'_>, output: &Output) -> Result<Encoded, String> {
     let spills = (output.num_spillslots * 8).next_multiple_of(64) as i32;
     let arrives = arrivals(laid, output);
     let order = laid.code_order().into_iter().filter(|p| *p == 0 || arrives[*p] == *p).collect();
     let starts = vec![0; laid.blocks()];
-    let mut e = Encoder64 { laid, output, spills, saved: saved(output), items: Vec::new(), order, starts, arrives };
+    let (items, saved) = (Vec::new(), saved(output));
+    let mut e = Encoder64 { laid, output, spills, saved, items, place: NOWHERE, part: None, order, starts, arrives };
     for i in 0..e.order.len() {
         e.starts[e.order[i]] = e.items.len();
+        e.place = e.first_place(e.order[i]);
         e.block(e.order[i], e.order.get(i + 1).copied()).map_err(|e| e.to_string())?;
     }
-    e.finish(keep_text)
+    e.finish()
 }
 
 /// The registers of the caller that are used.
@@ -111,7 +123,27 @@ fn arrivals(laid: &Laid<'_>, output: &Output) -> Vec<usize> {
 
 impl Encoder64<'_> {
     fn push(&mut self, inst: Instruction) {
-        self.items.push(Item { inst, link: None });
+        self.add(inst, None);
+    }
+    fn add(&mut self, inst: Instruction, link: Option<Link>) {
+        self.items.push(Item { inst, link, place: self.place, part: self.part });
+    }
+    /// Adds what `f` does as instructions of one purpose.
+    fn part(&mut self, part: CodePart, f: impl FnOnce(&mut Self) -> Result<(), IcedError>) -> Result<(), IcedError> {
+        let around = self.part.replace(part);
+        let done = f(self);
+        self.part = around;
+        done
+    }
+    /// The place of the first instruction of a block that has one; else that of the block before it.
+    fn first_place(&self, position: usize) -> u32 {
+        use regalloc2::Function;
+        let range = self.laid.block_insns(Block::new(position));
+        let place = |i| match self.laid.step(i) {
+            LaidInst::Inst(inst) => Some(inst.place).filter(|place| *place != NOWHERE),
+            _ => None,
+        };
+        range.iter().find_map(place).unwrap_or(self.place)
     }
     fn frame(&self) -> i32 {
         self.spills + (self.laid.body.frame as i32 + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN
@@ -122,9 +154,9 @@ impl Encoder64<'_> {
         let (output, laid) = (self.output, self.laid);
         for step in output.block_insts_and_edits(laid, Block::new(position)) {
             match step {
-                InstOrEdit::Edit(Edit::Move { from, to }) => self.transfer(*from, *to)?,
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.part(CodePart::Move, |e| e.transfer(*from, *to))?,
                 InstOrEdit::Inst(inst) => match laid.step(inst) {
-                    LaidInst::Enter => self.prologue()?,
+                    LaidInst::Enter => self.part(CodePart::Frame, Self::prologue)?,
                     LaidInst::Inst(i) => self.instruction(i, output.inst_allocs(inst)),
                     LaidInst::End(end) => self.end((position, next), end, output.inst_allocs(inst))?,
                 },
@@ -163,7 +195,7 @@ impl Encoder64<'_> {
         self.push(Instruction::with2(Code::Mov_rm32_imm32, touched, 0)?);
         self.push(Instruction::with2(Code::Cmp_r64_rm64, Register::RSP, end)?);
         let back = Instruction::with_branch(Code::Jne_rel32_64, 0)?;
-        self.items.push(Item { inst: back, link: Some(Link::Item(top)) });
+        self.add(back, Some(Link::Item(top)));
         Ok(frame % PAGE)
     }
     /// Bytes of stack with the return address, what is saved, and what the alignment of the frame may take.
@@ -218,7 +250,7 @@ impl Encoder64<'_> {
     fn end(&mut self, at: (usize, Option<usize>), end: &End, allocs: &[Allocation]) -> Result<(), IcedError> {
         let (position, next) = at;
         match end {
-            End::Return => self.epilogue(),
+            End::Return => self.part(CodePart::Frame, Self::epilogue),
             End::Jump(to, _) => {
                 let to = self.arrives[self.laid.position(*to)];
                 if next == Some(to) { Ok(()) } else { self.jump(Code::Jmp_rel32_64, to) }
@@ -270,7 +302,7 @@ impl Encoder64<'_> {
     }
     fn jump(&mut self, code: Code, to: usize) -> Result<(), IcedError> {
         let inst = Instruction::with_branch(code, 0)?;
-        self.items.push(Item { inst, link: Some(Link::Block(to)) });
+        self.add(inst, Some(Link::Block(to)));
         Ok(())
     }
 
@@ -309,7 +341,10 @@ impl Encoder64<'_> {
                 }
             }
         }
-        self.items.push(Item { inst: made, link });
+        if inst.place != NOWHERE {
+            self.place = inst.place;
+        }
+        self.add(made, link);
     }
 
     fn memory(
@@ -343,7 +378,7 @@ impl Encoder64<'_> {
     }
 
     /// Encodes all items, then fills in distances.
-    fn finish(self, keep_text: bool) -> Result<Encoded, String> {
+    fn finish(self) -> Result<Encoded, String> {
         let mut encoder = Encoder::new(64);
         let mut at = 0;
         let mut offsets = Vec::with_capacity(self.items.len() + 1);
@@ -373,26 +408,14 @@ impl Encoder64<'_> {
             let distance = (target(link) as i64 - end as i64) as i32;
             bytes[field..field + 4].copy_from_slice(&distance.to_le_bytes());
         }
-        let mut text = String::new();
-        if keep_text {
-            let mut formatter = IntelFormatter::new();
-            for (item, offset) in self.items.iter().zip(&offsets) {
-                let mut inst = item.inst;
-                match item.link {
-                    Some(Link::Block(_) | Link::Item(_)) => inst.set_near_branch64(item.link.map_or(0, target) as u64),
-                    Some(Link::Pool(_)) => inst.set_memory_displacement64(item.link.map_or(0, target) as u64),
-                    None => {}
-                }
-                let mut line = String::new();
-                formatter.format(&inst, &mut line);
-                text += &format!("{offset:6x}  {line}\n");
-            }
-        }
+        let code_bytes = bytes.len();
+        let places = self.items.iter().zip(offsets).map(|(item, at)| (at, item.place, item.part)).collect();
         if !self.laid.body.pool.is_empty() {
             bytes.resize(pool, 0xcc);
             bytes.extend_from_slice(&self.laid.body.pool);
         }
-        Ok(Encoded { bytes, text, frame: self.stack(), spills: self.spills as u64, unrolled: Vec::new() })
+        let (frame, spills, unrolled) = (self.stack(), self.spills as u64, Vec::new());
+        Ok(Encoded { bytes, code_bytes, places, frame, spills, unrolled })
     }
 }
 

@@ -225,12 +225,13 @@ impl Free {
 mod tests {
     use super::super::finish;
     use super::super::inst::{Arg, Block as Part, BlockId, Body, Condition, End, Inst, Mem, Right, View};
+    use super::super::loop_for_tests::text_of;
     use super::*;
     use iced_x86::Code;
     use regalloc2::{Block, VReg};
 
     fn push(body: &mut Body, block: usize, code: Code, args: Vec<Arg>, memory_bytes: u8) {
-        body.blocks[block].insts.push(Inst { code, args, memory_bytes, loads_whole: false });
+        body.blocks[block].insts.push(Inst { memory_bytes, ..Inst::new(code, args) });
     }
 
     /// The text of the loop of a function that loads 20 words, subtracts some of them from a sum until nothing is left,
@@ -265,7 +266,7 @@ mod tests {
             push(&mut body, leave.0, Code::Mov_rm64_r64, result, 0);
         }
         body.blocks[leave.0].end = Some(End::Return);
-        let text = finish(body, true).unwrap().text;
+        let text = text_of(&finish(body).unwrap());
         let is_first = |l: &&str| l.contains(" sub r") && !l.contains("sub rsp");
         let lines = text.lines().skip_while(|l| !is_first(l)).take_while(|l| !l.contains(" j"));
         lines.map(|l| format!("{l}\n")).collect()

@@ -1,5 +1,6 @@
 //! Machine code before registers are chosen: instructions on virtual registers, in blocks.
 
+use halide_ir::code_place::NOWHERE;
 use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
 
@@ -101,6 +102,15 @@ pub(crate) struct Inst {
     pub(crate) memory_bytes: u8,
     /// True if it loads a whole register and does nothing else.
     pub(crate) loads_whole: bool,
+    /// The number of its place, for whoever reads the code (see `shared/code_map`).
+    pub(crate) place: u32,
+}
+
+impl Inst {
+    /// An instruction whose registers stay registers, of no place in particular.
+    pub(crate) fn new(code: Code, args: Vec<Arg>) -> Inst {
+        Inst { code, args, memory_bytes: 0, loads_whole: false, place: NOWHERE }
+    }
 }
 
 /// The number of a block.
@@ -220,7 +230,7 @@ impl Body {
     pub(crate) fn lea(&mut self, mem: Mem) -> (VReg, Inst) {
         let to = self.register(View::G64);
         let args = vec![Arg::Def(to, View::G64), Arg::Mem(mem)];
-        (to, Inst { code: Code::Lea_r64_m, args, memory_bytes: 0, loads_whole: false })
+        (to, Inst::new(Code::Lea_r64_m, args))
     }
     /// A new block, not yet in the order.
     pub(crate) fn block(&mut self) -> BlockId {

@@ -146,7 +146,7 @@ fn computed(inst: &Inst, number: impl Fn(VReg) -> VReg) -> Option<(VReg, Compute
 mod tests {
     use super::super::finish;
     use super::super::inst::{Arg, View};
-    use super::super::loop_for_tests::{Loop, counting};
+    use super::super::loop_for_tests::{Loop, counting, text_of};
     use iced_x86::Code;
     use regalloc2::VReg;
 
@@ -189,6 +189,6 @@ mod tests {
     fn text(fill: impl FnOnce(&mut Loop, VReg)) -> String {
         let Loop { mut body, head, .. } = counting(3, None, fill);
         body.kept_rolled.push(head);
-        finish(body, true).unwrap().text
+        text_of(&finish(body).unwrap())
     }
 }

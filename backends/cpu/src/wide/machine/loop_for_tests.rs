@@ -1,8 +1,10 @@
 //! A loop to try passes on.
 
+use super::encode::Encoded;
 use super::inst::{Arg, Base, Block, BlockId, Body, Condition, End, Inst, Mem, Right, View};
 use iced_x86::Code;
 use regalloc2::VReg;
+use std::collections::BTreeMap;
 
 /// A function of one loop. Its argument is the address of the elements, which have 4 bytes.
 pub(super) struct Loop {
@@ -11,6 +13,12 @@ pub(super) struct Loop {
     /// The block that instructions go to.
     at: BlockId,
     pub(super) counter: VReg,
+}
+
+/// The text of a function's code, an instruction with its offset a line.
+pub(super) fn text_of(encoded: &Encoded) -> String {
+    let lines = crate::listing::lines(&encoded.bytes, encoded.code_bytes, &[], &BTreeMap::new());
+    lines.into_iter().map(|line| format!("{:6x}  {}\n", line.offset, line.text)).collect()
 }
 
 /// Returns a loop from 0 to a limit, or to the word at the argument, whose counter times `1 << shift` is the index that
@@ -43,7 +51,7 @@ pub(super) fn counting(shift: i64, limit: Option<i32>, fill: impl FnOnce(&mut Lo
 
 impl Loop {
     pub(super) fn push(&mut self, code: Code, args: Vec<Arg>) {
-        self.body.blocks[self.at.0].insts.push(Inst { code, args, memory_bytes: 0, loads_whole: false });
+        self.body.blocks[self.at.0].insts.push(Inst::new(code, args));
     }
     fn element(&self, offset: i32, index: VReg) -> Arg {
         let base = Base::Reg(self.body.argument);

@@ -39,7 +39,7 @@ pub(super) use encode::{ALIGN, Encoded};
 pub(super) use inst::{Arg, Base, BlockId, Body, CapturedSum, Condition, End, Inst, Mem, Right, View};
 
 /// Turns a function into bytes; what is wrong with it, if anything.
-pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String> {
+pub(super) fn finish(mut body: Body) -> Result<Encoded, String> {
     clean::clean(&mut body);
     if strength_reduction::reduce(&mut body) {
         clean::eliminate(&mut body);
@@ -65,6 +65,6 @@ pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String>
     if cfg!(debug_assertions) {
         check::check(&laid, &output);
     }
-    let encoded = encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))?;
+    let encoded = encode::encode(&laid, &output).map_err(|e| format!("encoding: {e}"))?;
     Ok(Encoded { unrolled, ..encoded })
 }

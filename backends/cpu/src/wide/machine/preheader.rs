@@ -101,6 +101,6 @@ impl Preheader<'_> {
         to
     }
     fn push(&mut self, code: Code, args: Vec<Arg>) {
-        self.body.blocks[self.block.0].insts.push(Inst { code, args, memory_bytes: 0, loads_whole: false });
+        self.body.blocks[self.block.0].insts.push(Inst::new(code, args));
     }
 }

@@ -115,11 +115,12 @@ impl Inst {
 mod tests {
     use super::super::finish;
     use super::super::inst::{Arg, Block, Body, Condition, End, Inst, Mem, Right, View};
+    use super::super::loop_for_tests::text_of;
     use iced_x86::Code;
     use regalloc2::VReg;
 
     fn push(body: &mut Body, block: usize, code: Code, args: Vec<Arg>, memory_bytes: u8) {
-        body.blocks[block].insts.push(Inst { code, args, memory_bytes, loads_whole: false });
+        body.blocks[block].insts.push(Inst { memory_bytes, ..Inst::new(code, args) });
     }
     fn word(body: &Body, number: i32) -> Arg {
         Arg::Mem(Mem::at(body.argument, 8 * number))
@@ -151,7 +152,7 @@ mod tests {
         let result = vec![word(&body, 0), Arg::Use(sum, View::G64)];
         push(&mut body, leave.0, Code::Mov_rm64_r64, result, 0);
         body.blocks[leave.0].end = Some(End::Return);
-        finish(body, true).unwrap().text
+        text_of(&finish(body).unwrap())
     }
 
     #[test]

@@ -167,7 +167,7 @@ mod tests {
         let [head, back, leave] = [(); 3].map(|()| body.block());
         body.order.extend([head, back, leave]);
         let add = vec![Arg::Def(next, View::G64), Arg::Mem(Mem::at(index, 1))];
-        let add = Inst { code: Code::Lea_r64_m, args: add, memory_bytes: 0, loads_whole: false };
+        let add = Inst::new(Code::Lea_r64_m, add);
         let (condition, right) = (Condition::Less, Right::Const(100));
         body.blocks[0].end = Some(End::Jump(head, vec![body.argument]));
         let end = Some(End::Branch { condition, left: next, right, yes: back, no: leave });

@@ -109,7 +109,7 @@ fn apply(body: &mut Body, scaling: &Scaling<'_>) {
     body.blocks[next.0].insts[next.1].args[1] = Arg::Mem(Mem::at(counter, *step));
     for (to, (block, at)) in shifted {
         let args = vec![Arg::Def(*to, View::G64), Arg::Mem(Mem::at(counter, 0))];
-        body.blocks[*block].insts[*at] = Inst { code: Code::Lea_r64_m, args, memory_bytes: 0, loads_whole: false };
+        body.blocks[*block].insts[*at] = Inst::new(Code::Lea_r64_m, args);
     }
     replace(body, l, &shifted.iter().map(|(to, _)| *to).collect::<Vec<_>>(), counter);
     let first = shift(body, l, l.params()[param].first, bits);
@@ -130,7 +130,7 @@ fn apply(body: &mut Body, scaling: &Scaling<'_>) {
 fn shift(body: &mut Body, l: &SimpleLoop, from: VReg, bits: i64) -> VReg {
     let to = body.register(View::G64);
     let args = vec![Arg::Mod { to, from, view: View::G64 }, Arg::Imm(bits)];
-    let inst = Inst { code: Code::Shl_rm64_imm8, args, memory_bytes: 0, loads_whole: false };
+    let inst = Inst::new(Code::Shl_rm64_imm8, args);
     body.blocks[l.preheader.0].insts.push(inst);
     to
 }
@@ -149,7 +149,7 @@ fn replace(body: &mut Body, l: &SimpleLoop, old: &[VReg], new: VReg) {
 #[cfg(test)]
 mod tests {
     use super::super::finish;
-    use super::super::loop_for_tests::{Loop, counting};
+    use super::super::loop_for_tests::{Loop, counting, text_of};
 
     /// The text of a loop that copies 32 bytes an iteration, and stores its counter if that is used otherwise too.
     fn copy(limit: Option<i32>, is_used: bool) -> String {
@@ -162,7 +162,7 @@ mod tests {
             }
         });
         body.kept_rolled.push(head);
-        finish(body, true).unwrap().text
+        text_of(&finish(body).unwrap())
     }
 
     #[test]

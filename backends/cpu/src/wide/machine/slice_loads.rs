@@ -121,11 +121,12 @@ fn taken_out(inst: &Inst) -> Option<(VReg, VReg, usize, usize)> {
 mod tests {
     use super::super::finish;
     use super::super::inst::{Arg, Body, End, Inst, Mem, View};
+    use super::super::loop_for_tests::text_of;
     use iced_x86::Code;
     use regalloc2::VReg;
 
     fn push(body: &mut Body, code: Code, args: Vec<Arg>, memory_bytes: u8, loads_whole: bool) {
-        body.blocks[0].insts.push(Inst { code, args, memory_bytes, loads_whole });
+        body.blocks[0].insts.push(Inst { memory_bytes, loads_whole, ..Inst::new(code, args) });
     }
     fn store(body: &mut Body, to: VReg, offset: i32, from: VReg) {
         let args = vec![Arg::Mem(Mem::at(to, offset)), Arg::Use(from, View::Z)];
@@ -163,7 +164,7 @@ mod tests {
         store(&mut body, to, 0, wide[0]);
         store(&mut body, to, 64, wide[1]);
         body.blocks[0].end = Some(End::Return);
-        finish(body, true).unwrap().text
+        text_of(&finish(body).unwrap())
     }
 
     #[test]

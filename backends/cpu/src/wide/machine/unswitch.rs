@@ -137,7 +137,7 @@ fn answer(body: &mut Body, r: &CountedLoop<'_>, tests: &[Test]) -> VReg {
     let any = |body: &mut Body, from, other| {
         let to = body.register(View::G64);
         let args = vec![Arg::Mod { to, from, view: View::G64 }, Arg::Use(other, View::G64)];
-        let inst = Inst { code: Code::Or_r64_rm64, args, memory_bytes: 0, loads_whole: false };
+        let inst = Inst::new(Code::Or_r64_rm64, args);
         body.blocks[r.l.preheader.0].insts.push(inst);
         to
     };
@@ -174,7 +174,7 @@ fn merge(body: &mut Body, block: BlockId, next: BlockId) {
 #[cfg(test)]
 mod tests {
     use super::super::finish;
-    use super::super::loop_for_tests::{Loop, counting};
+    use super::super::loop_for_tests::{Loop, counting, text_of};
     use crate::tuning::UNSWITCHED_INSTRUCTIONS;
     use iced_x86::Code;
 
@@ -185,7 +185,7 @@ mod tests {
             offsets.into_iter().for_each(|offset| l.stream(offset, index, value));
         });
         body.kept_rolled.push(head);
-        finish(body, true).unwrap().text
+        text_of(&finish(body).unwrap())
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
                 }
                 l.stream(64, index, value);
             });
-            finish(body, true).unwrap().text.matches("vaddps").count()
+            text_of(&finish(body).unwrap()).matches("vaddps").count()
         };
         let (short, long) = (UNSWITCHED_INSTRUCTIONS - 16, UNSWITCHED_INSTRUCTIONS);
         assert_eq!([additions(short), additions(long)], [2 * short, long]);

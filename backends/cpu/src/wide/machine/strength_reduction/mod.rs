@@ -137,6 +137,7 @@ fn addresses(body: &Body, l: &SimpleLoop) -> Vec<Option<Value>> {
 mod tests {
     use super::super::finish;
     use super::super::inst::{Arg, Base, Block, BlockId, Body, CapturedSum, Condition, End, Inst, Mem, Right, View};
+    use super::super::loop_for_tests::text_of;
     use iced_x86::Code;
     use regalloc2::VReg;
 
@@ -148,7 +149,7 @@ mod tests {
         let [head, latch, leave] = [(); 3].map(|()| body.block());
         body.order.extend([head, latch, leave]);
         let push = |body: &mut Body, block: BlockId, code, args| {
-            body.blocks[block.0].insts.push(Inst { code, args, memory_bytes: 0, loads_whole: false });
+            body.blocks[block.0].insts.push(Inst::new(code, args));
         };
         let general = |body: &mut Body| body.register(View::G64);
         let [zero, stride] = [(); 2].map(|()| general(&mut body));
@@ -210,7 +211,7 @@ mod tests {
         body.blocks[head.0].end = Some(End::Branch { condition, left: next, right, yes: latch, no: leave });
         body.blocks[latch.0].end = Some(End::Jump(head, vec![next]));
         body.blocks[leave.0].end = Some(End::Return);
-        let text = finish(body, true).unwrap().text;
+        let text = text_of(&finish(body).unwrap());
         let lines = text
             .lines()
             .skip_while(|l| !l.contains(" shl r") && !l.contains("vmovups"))

@@ -47,7 +47,7 @@ fn earlier(body: &mut Body, r: &CountedLoop<'_>, factor: usize) -> Right {
             let to = body.register(View::G64);
             let args = vec![Arg::Def(to, View::G64), Arg::Imm(i64::from(limit) - i64::from(back))];
             let code = iced_x86::Code::Mov_r64_imm64;
-            body.blocks[r.l.preheader.0].insts.push(Inst { code, args, memory_bytes: 0, loads_whole: false });
+            body.blocks[r.l.preheader.0].insts.push(Inst::new(code, args));
             Right::Reg(to)
         }
         Right::Reg(limit) => {

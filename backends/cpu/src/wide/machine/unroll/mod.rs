@@ -41,8 +41,8 @@ pub(super) fn unroll(body: &mut Body) -> Vec<(BlockId, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::loop_for_tests::{Loop, counting};
-    use super::super::{Encoded, finish};
+    use super::super::finish;
+    use super::super::loop_for_tests::{Loop, counting, text_of};
     use iced_x86::Code;
 
     /// The text of a loop of one load and one store of 32 bytes, which go on by 8 elements of 4 bytes, and the numbers
@@ -58,8 +58,8 @@ mod tests {
         if kept_rolled {
             body.kept_rolled.push(head);
         }
-        let Encoded { text, unrolled, .. } = finish(body, true).unwrap();
-        (text, unrolled.into_iter().map(|(_, copies)| copies).collect())
+        let encoded = finish(body).unwrap();
+        (text_of(&encoded), encoded.unrolled.into_iter().map(|(_, copies)| copies).collect())
     }
 
     #[test]

@@ -1,13 +1,9 @@
 //! Storage of a compiled pipeline, buffer by buffer.
 
-use crate::compiled::Compiled;
-use crate::error::Error;
-use crate::variant_key::VariantKey;
 use halide_core::types::ScalarType;
 use halide_ir::hash::Map;
 use halide_ir::print::expr_in;
 use halide_ir::{BufId, BufferRole, Memory, Program, Side, Stmt, visit};
-use halide_sched::lower::lower;
 
 /// A buffer of a compiled pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,32 +20,26 @@ pub struct Stored {
     pub folds: Vec<(usize, i64)>,
 }
 
-impl Compiled {
-    /// Every buffer of the main variant, inputs and outputs first.
-    ///
-    /// # Errors
-    /// The schedule cannot be lowered.
-    pub fn storage(&self) -> Result<Vec<Stored>, Error> {
-        let program = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?.program;
-        let mut sizes = Map::default();
-        collect(&program.body, &program, &mut sizes);
-        program.tasks.iter().for_each(|task| collect(&task.body, &program, &mut sizes));
-        program.kernels.iter().for_each(|kernel| collect(&kernel.body, &program, &mut sizes));
-        let mut all: Vec<(bool, Stored)> = Vec::new();
-        for (buf, info) in program.buffers.enumerate() {
-            let internal = info.role == BufferRole::Internal;
-            let elements = sizes.get(&buf).cloned();
-            // What became inline, or registers of a task, is not there any more.
-            if internal && elements.is_none() {
-                continue;
-            }
-            let folds = info.fold.iter().enumerate().filter_map(|(d, fold)| fold.map(|n| (d, n))).collect();
-            let (name, ty, place) = (info.name.clone(), info.elem, place(&program, buf));
-            all.push((internal, Stored { name, ty, place, elements: elements.filter(|_| internal), folds }));
+/// Every buffer of a lowered program, inputs and outputs first.
+pub(super) fn rows(program: &Program) -> Vec<Stored> {
+    let mut sizes = Map::default();
+    collect(&program.body, program, &mut sizes);
+    program.tasks.iter().for_each(|task| collect(&task.body, program, &mut sizes));
+    program.kernels.iter().for_each(|kernel| collect(&kernel.body, program, &mut sizes));
+    let mut all: Vec<(bool, Stored)> = Vec::new();
+    for (buf, info) in program.buffers.enumerate() {
+        let internal = info.role == BufferRole::Internal;
+        let elements = sizes.get(&buf).cloned();
+        // What became inline, or registers of a task, is not there any more.
+        if internal && elements.is_none() {
+            continue;
         }
-        all.sort_by_key(|(internal, _)| *internal);
-        Ok(all.into_iter().map(|(_, row)| row).collect())
+        let folds = info.fold.iter().enumerate().filter_map(|(d, fold)| fold.map(|n| (d, n))).collect();
+        let (name, ty, place) = (info.name.clone(), info.elem, place(program, buf));
+        all.push((internal, Stored { name, ty, place, elements: elements.filter(|_| internal), folds }));
     }
+    all.sort_by_key(|(internal, _)| *internal);
+    all.into_iter().map(|(_, row)| row).collect()
 }
 
 /// The size of each allocation.

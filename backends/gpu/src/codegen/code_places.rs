@@ -1,0 +1,102 @@
+//! Places of the lines of a shader: the definition and the loop of each statement, whose span is the number of its place.
+//!
+//! naga's writer of WGSL does not say which statement a line is of. So the shader is written twice, as it is and with a
+//! marker in front of each statement: a store of the number of its place to a variable of its own. Without the markers
+//! the second text is the first.
+
+use super::builder::NOWHERE;
+use super::state::Gen;
+use super::{Features, KernelCode, validate};
+use halide_ir::code_place::{CodePart, CodePlace, definition_begun};
+use halide_ir::{Stmt, visit::deep};
+use naga::back::wgsl;
+use naga::{Arena, Block, Expression, Handle, Literal, LocalVariable, Scalar, Statement, Type, TypeInner};
+
+impl Gen<'_> {
+    /// Goes on in the definition and the loop that a statement begins; gives the place around it.
+    pub(super) fn begin_place(&mut self, s: &Stmt) -> CodePlace {
+        let around = self.code_places.current;
+        let definition = definition_begun(self.program, s).or(around.definition);
+        let within = if let Stmt::For(l) = s { Some(l.id) } else { around.within };
+        self.set_place(CodePlace { definition, within, part: CodePart::Body });
+        around
+    }
+    /// Goes on at a place.
+    pub(super) fn set_place(&mut self, place: CodePlace) {
+        self.code_places.current = place;
+        let number = self.code_places.number(place);
+        self.code.set_place(number);
+    }
+}
+
+/// The lines of a shader whose text is known, each with the place of its statement.
+pub(super) fn lines(
+    code: &KernelCode,
+    features: Features,
+    text: &str,
+) -> Result<Vec<(String, Option<CodePlace>)>, String> {
+    let name = (0..).map(|n| format!("at_{n}_")).find(|name| !text.contains(name)).unwrap_or_default();
+    let marked = marked(code, features, &name)?;
+    let mut place = None;
+    let mut all = Vec::new();
+    for line in marked.lines() {
+        if let Some(number) = line.trim_start().strip_prefix(&format!("{name} = ")) {
+            place = number.trim_end_matches("u;").parse().ok().and_then(|number| code.places.place(number));
+        } else if !line.trim_start().starts_with(&format!("var {name}: ")) {
+            let is_top = !line.starts_with(' ');
+            all.push((line.to_string(), place.filter(|_| !is_top)));
+        }
+    }
+    match all.iter().map(|(line, _)| line.as_str()).eq(text.lines()) {
+        true => Ok(all),
+        false => Err("its text with places is another than its text".to_string()),
+    }
+}
+
+/// The shader with a marker in front of each statement, as text.
+fn marked(code: &KernelCode, features: Features, name: &str) -> Result<String, String> {
+    let mut module = code.module.clone();
+    let word = module.types.insert(Type { name: None, inner: TypeInner::Scalar(Scalar::U32) }, NOWHERE);
+    for entry in &mut module.entry_points {
+        let function = &mut entry.function;
+        let variable = LocalVariable { name: Some(name.to_string()), ty: word, init: None };
+        let variable = function.local_variables.append(variable, NOWHERE);
+        let pointer = function.expressions.append(Expression::LocalVariable(variable), NOWHERE);
+        let mut marker = Marker { pointer, expressions: &mut function.expressions };
+        function.body = marker.block(&function.body);
+    }
+    let info = validate(&module, features)?;
+    wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|e| e.to_string())
+}
+
+struct Marker<'m> {
+    pointer: Handle<Expression>,
+    expressions: &'m mut Arena<Expression>,
+}
+
+impl Marker<'_> {
+    fn block(&mut self, block: &Block) -> Block {
+        let mut made = Block::new();
+        for (statement, span) in block.span_iter() {
+            if let Some(range) = span.to_range() {
+                let value = self.expressions.append(Expression::Literal(Literal::U32(range.start as u32)), NOWHERE);
+                made.push(Statement::Store { pointer: self.pointer, value }, NOWHERE);
+            }
+            made.push(deep(|| self.statement(statement)), *span);
+        }
+        made
+    }
+    fn statement(&mut self, statement: &Statement) -> Statement {
+        let mut made = statement.clone();
+        match &mut made {
+            Statement::Block(inner) => *inner = self.block(inner),
+            Statement::If { accept, reject, .. } => (*accept, *reject) = (self.block(accept), self.block(reject)),
+            Statement::Loop { body, continuing, .. } => {
+                (*body, *continuing) = (self.block(body), self.block(continuing));
+            }
+            Statement::Switch { cases, .. } => cases.iter_mut().for_each(|case| case.body = self.block(&case.body)),
+            _ => {}
+        }
+        made
+    }
+}

@@ -1,0 +1,72 @@
+//! Decisions of passes and of code generators: what slid, folded, vectorized and so on, and what did not and why.
+
+use super::code::Generated;
+use super::lowering::Lowering;
+use super::rows::DecisionRow;
+use crate::compiled::Compiled;
+use crate::variants::Variants;
+use halide_ir::visit::{deep, nested};
+use halide_ir::{Program, Stmt};
+use halide_sched::lower::Outcome;
+use halide_sched::lower::checks::trust::trust;
+
+/// The decisions in the order of passes, then those of the code, then the variants that were made.
+pub(super) fn rows(compiled: &Compiled, lowering: &Lowering, code: &Generated) -> Vec<DecisionRow> {
+    let mut all = Vec::new();
+    for pass in &lowering.lowered.trace.passes {
+        let row = |decision: &halide_sched::lower::Decision| {
+            (matches!(decision.outcome, Outcome::Did(_)), decision.to_string())
+        };
+        add(&mut all, pass.name, pass.decisions.iter().map(row));
+    }
+    let placed = lowering.placed();
+    add(&mut all, "order", trust(placed).lines(placed, early_frees(lowering.program())).into_iter());
+    // Of a program with kernels, the code around them is not what takes time.
+    if lowering.program().kernels.is_empty() {
+        for (subject, lines) in code.decisions() {
+            add(&mut all, &subject, lines.into_iter());
+        }
+    }
+    let variants = compiled.parts.variants.as_ref().map_or_else(Vec::new, Variants::made_because);
+    let line = |(key, because): (crate::VariantKey, Option<String>)| {
+        (true, key.describe() + &because.map_or_else(String::new, |because| format!(": {because}")))
+    };
+    add(&mut all, "variants", variants.into_iter().map(line));
+    all
+}
+
+/// The rows as one text: the name of each pass, and its decisions behind it.
+pub(super) fn text(rows: &[DecisionRow]) -> String {
+    let (mut text, mut pass) = (String::new(), None);
+    for row in rows {
+        if pass != Some(&row.pass) {
+            pass = Some(&row.pass);
+            text += &format!("{}\n", row.pass);
+        }
+        let mark = if row.did { "+" } else { "-" };
+        let copies = if row.copies > 1 { format!(" ({} copies)", row.copies) } else { String::new() };
+        text += &format!("  {mark} {}{copies}\n", row.text);
+    }
+    text
+}
+
+/// Adds the decisions of a pass, each once in the order of first appearance. Code that is copied, as by `unroll`,
+/// decides the same at each copy, which is one row with the number of copies.
+fn add(all: &mut Vec<DecisionRow>, pass: &str, decisions: impl Iterator<Item = (bool, String)>) {
+    let first = all.len();
+    for (did, text) in decisions {
+        match all[first..].iter_mut().find(|row| row.did == did && row.text == text) {
+            Some(row) => row.copies += 1,
+            None => all.push(DecisionRow { pass: pass.to_string(), did, text, copies: 1 }),
+        }
+    }
+}
+
+/// The number of places where memory is given back before its allocation ends.
+fn early_frees(program: &Program) -> usize {
+    fn of(s: &Stmt) -> usize {
+        let own = usize::from(matches!(s, Stmt::Free { .. }));
+        own + nested(s).map(|inner| deep(|| of(inner))).sum::<usize>()
+    }
+    of(&program.body) + program.tasks.iter().map(|task| of(&task.body)).sum::<usize>()
+}
