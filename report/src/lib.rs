@@ -1,4 +1,5 @@
-//! Pictures of runs: the order in which a schedule computes and loads points.
+//! Reports of runs: one page that shows what a schedule did ([`html`]), drawings of graphs ([`graph`]), and pictures of
+//! the order in which a schedule computes and loads points ([`order`]).
 //!
 //! ```
 //! use halide::prelude::*;
@@ -15,4 +16,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod graph;
+pub mod html;
 pub mod order;

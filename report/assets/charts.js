@@ -1,0 +1,209 @@
+/* Roofline, memory over time and threads over time. */
+
+function rooflinePane(model, select) {
+  const points = (model.data.roofline || []).filter((one) => one.intensity > 0 && one.gops > 0);
+  const machine = model.data.machine || {};
+  if (!points.length) return null;
+  const hasRoofs = machine.gflops > 0 && machine.memory_gbs > 0;
+  const width = 460, height = 270, left = 46, right = 12, top = 12, bottom = 36;
+  const xs = points.map((one) => one.intensity), ys = points.map((one) => one.gops);
+  const ridge = hasRoofs ? machine.gflops / machine.memory_gbs : xs[0];
+  const power = (value, round) => round(Math.log10(value) + (round === Math.floor ? -0.15 : 0.15));
+  const x0 = power(Math.min(...xs, ridge), Math.floor), x1 = power(Math.max(...xs, ridge), Math.ceil);
+  const y0 = power(Math.min(...ys), Math.floor), y1 = power(Math.max(...ys, hasRoofs ? machine.gflops : 0), Math.ceil);
+  const x = (value) => left + ((Math.log10(value) - x0) / (x1 - x0)) * (width - left - right);
+  const y = (value) => height - bottom - ((Math.log10(value) - y0) / (y1 - y0)) * (height - top - bottom);
+  const root = s("svg", { viewBox: "0 0 " + width + " " + height, class: "plot", role: "img", "aria-label": "Roofline" });
+  const tick = (e) => (e >= 0 && e < 4 ? String(10 ** e) : e < 0 && e > -4 ? (10 ** e).toFixed(-e) : "1e" + e);
+  for (let e = x0; e <= x1; e++) {
+    root.append(s("path", { class: "grid", d: "M" + x(10 ** e) + " " + top + "V" + (height - bottom) }),
+      s("text", { x: x(10 ** e), y: height - bottom + 14, class: "tick", "text-anchor": "middle" }, tick(e)));
+  }
+  for (let e = y0; e <= y1; e++) {
+    root.append(s("path", { class: "grid", d: "M" + left + " " + y(10 ** e) + "H" + (width - right) }),
+      s("text", { x: left - 6, y: y(10 ** e) + 4, class: "tick", "text-anchor": "end" }, tick(e)));
+  }
+  root.append(s("text", { x: (left + width - right) / 2, y: height - 4, class: "axis", "text-anchor": "middle" }, "operations per byte"),
+    s("text", { class: "axis", "text-anchor": "middle", transform: "translate(11 " + (top + height - bottom) / 2 + ") rotate(-90)" },
+      "10\u2079 operations / s"));
+  if (hasRoofs) {
+    const low = Math.max(10 ** x0, 10 ** y0 / machine.memory_gbs);
+    root.append(s("path", { class: "roof", d: "M" + x(low) + " " + y(low * machine.memory_gbs) + "L" + x(ridge) + " " +
+      y(machine.gflops) + "H" + (width - right) }));
+    const at = Math.sqrt(low * ridge), slope = Math.atan2(y(low * machine.memory_gbs) - y(machine.gflops), x(ridge) - x(low));
+    root.append(s("text", { class: "roofname", "text-anchor": "middle", transform: "translate(" + (x(at) - 5) + " " +
+      (y(at * machine.memory_gbs) - 5) + ") rotate(" + (-slope * 180) / Math.PI + ")" }, digits(machine.memory_gbs) + " GB/s"),
+      s("text", { class: "roofname", "text-anchor": "end", x: width - right, y: y(machine.gflops) - 5 }, digits(machine.gflops) + " Gop/s"));
+  }
+  root.append(...rooflinePoints(model, select, points, x, y, width, right));
+  const says = machine.text && h("p", { class: "caption" }, bdi(machine.text));
+  return pane("roofline", "Roofline", h("div", { class: "figure" }, root, says));
+}
+
+/** The points, with names that do not overlap: each moves down until there is room. */
+function rooflinePoints(model, select, points, x, y, width, right) {
+  const taken = [];
+  const sorted = [...points].sort((a, b) => y(a.gops) - y(b.gops));
+  return sorted.map((one) => {
+    const of = itemOfName(model, one.func);
+    const [px, py] = [x(one.intensity), y(one.gops)];
+    const size = [...one.func].length * 6.4 + 6;
+    const isLeft = px + 9 + size > width - right;
+    const from = isLeft ? px - 9 - size : px + 9;
+    let ty = py + 4;
+    while (taken.some(([a, b, t]) => from < b && from + size > a && Math.abs(t - ty) < 12)) ty += 12;
+    taken.push([from, from + size, ty]);
+    const says = one.func + ": " + digits(one.intensity) + " operations per byte, " + digits(one.gops) + " G/s" +
+      (one.roof ? ", nearest roof: " + one.roof : "");
+    return select.link(s("g", { class: "point" }, s("title", {}, says), s("circle", { cx: px, cy: py, r: 5 }),
+      s("text", { x: isLeft ? px - 9 : px + 9, y: ty, "text-anchor": isLeft ? "end" : "start" }, "\u2068" + one.func + "\u2069")), of);
+  });
+}
+
+const AXIS = 20;
+
+/** An axis of time at the bottom of a canvas. */
+function timeAxis(context, left, width, height, end) {
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "alphabetic";
+  context.fillStyle = colour("--faint");
+  context.strokeStyle = colour("--line");
+  context.lineWidth = 1;
+  context.textAlign = "center";
+  const all = ticks(end, Math.max(2, Math.floor(width / 90)));
+  for (const value of all) {
+    const x = Math.round(left + (value / end) * width) + 0.5;
+    context.beginPath();
+    context.moveTo(x, height - AXIS);
+    context.lineTo(x, height - AXIS + 4);
+    context.stroke();
+    context.textAlign = value === 0 ? "left" : x > left + width - 20 ? "right" : "center";
+    context.fillText(millis(value), x, height - 4);
+  }
+}
+
+/** Steps of memory by name: for each, times and bytes that are live from then on. */
+function memorySteps(events) {
+  const of = new Map();
+  for (const [ms, name, delta] of events) {
+    if (!of.has(name)) of.set(name, { times: [], live: [] });
+    const steps = of.get(name);
+    steps.times.push(ms);
+    steps.live.push((steps.live[steps.live.length - 1] || 0) + delta);
+  }
+  return of;
+}
+
+function memoryPane(model, select) {
+  const events = (model.data.profile && model.data.profile.memory) || [];
+  if (!events.length) return null;
+  const steps = memorySteps(events);
+  const names = [...steps.keys()];
+  const spans = model.data.profile.timeline || [];
+  let end = events[events.length - 1][0];
+  for (const span of spans) end = Math.max(end, span[3]);
+  let peak = 0, peakAt = 0, isLive = 0;
+  for (const [ms, , delta, live] of events) {
+    isLive = isNumber(live) ? live : isLive + delta;
+    if (isLive > peak) [peak, peakAt] = [isLive, ms];
+  }
+  const items = names.map((name) => itemOfName(model, name));
+  const left = 58, top = 18, height = 200;
+  const layers = (width) => {
+    // The most that each name holds in each column of pixels; a column without events keeps what was live before.
+    const columns = Math.max(1, Math.floor(width));
+    return names.map((name) => {
+      const { times, live } = steps.get(name);
+      const all = new Float64Array(columns);
+      let at = 0, now = 0;
+      for (let x = 0; x < columns; x++) {
+        const until = ((x + 1) / columns) * (end || 1);
+        all[x] = now;
+        while (at < times.length && (times[at] < until || x === columns - 1)) {
+          now = live[at++];
+          all[x] = Math.max(all[x], now);
+        }
+      }
+      return all;
+    });
+  };
+  let made = [];
+  const draw = (context, width, height) => {
+    const wide = width - left - 8, tall = height - AXIS - top;
+    if (wide < 20) return;
+    made = layers(wide);
+    const now = select.now();
+    const y = (value) => top + tall - (value / (peak || 1)) * tall;
+    grid(context, left, wide, y, peak);
+    const base = new Float64Array(made[0].length);
+    names.forEach((_, n) => {
+      const isLit = now === NOWHERE || belongs(items[n], now) > 0 || (now.f >= 0 && items[n].f === now.f);
+      context.globalAlpha = isLit ? 0.85 : 0.2;
+      context.fillStyle = items[n].f >= 0 ? colour(model.colours[items[n].f].slice(4, -1)) : colour("--none");
+      for (let x = 0; x < base.length; x++) {
+        const value = made[n][x];
+        if (value <= 0) continue;
+        const from = y(base[x]), to = y(Math.min(peak, base[x] + value));
+        context.fillRect(left + x, to, 1.02, Math.max(from - to, 0.5));
+        base[x] += value;
+      }
+    });
+    context.globalAlpha = 1;
+    mark(context, left + (peakAt / (end || 1)) * wide, top, tall, "peak " + bytes(peak), left + wide);
+    timeAxis(context, left, wide, height, end || 1);
+  };
+  const { canvas, redraw } = chart(height, draw, "Memory over time, peak " + bytes(peak));
+  select.watch(redraw);
+  pick(select, canvas, (x, y, width) => {
+    const column = Math.floor(x - left), tall = height - AXIS - top;
+    if (!made.length || column < 0 || column >= made[0].length) return NOWHERE;
+    let value = ((top + tall - y) / tall) * peak;
+    for (let n = 0; n < names.length; n++) {
+      if (value >= 0 && value < made[n][column]) return items[n];
+      value -= made[n][column];
+    }
+    return NOWHERE;
+  });
+  const legend = h("p", { class: "legend" }, names.map((name, n) => items[n].f >= 0 ? chip(model, select, items[n])
+    : h("span", { class: "chip" }, swatch("var(--none)"), bdi(name || "others"))));
+  return pane("memory", "Memory", h("div", { class: "figure" }, canvas, legend), { note: "peak " + bytes(model.data.profile.peak_bytes || peak) });
+}
+
+function grid(context, left, wide, y, peak) {
+  context.font = "11px system-ui, sans-serif";
+  context.textAlign = "right";
+  for (const value of ticks(peak, 4)) {
+    if (value > peak) continue;
+    context.strokeStyle = colour("--line");
+    context.beginPath();
+    context.moveTo(left, Math.round(y(value)) + 0.5);
+    context.lineTo(left + wide, Math.round(y(value)) + 0.5);
+    context.stroke();
+    context.fillStyle = colour("--faint");
+    context.fillText(bytes(value), left - 6, y(value) + 4);
+  }
+}
+
+function mark(context, x, top, tall, text, end) {
+  context.strokeStyle = context.fillStyle = colour("--ink");
+  context.setLineDash([2, 3]);
+  context.beginPath();
+  context.moveTo(Math.round(x) + 0.5, top - 6);
+  context.lineTo(Math.round(x) + 0.5, top + tall);
+  context.stroke();
+  context.setLineDash([]);
+  const isLeft = x + 110 > end;
+  context.textAlign = isLeft ? "right" : "left";
+  context.fillText(text, x + (isLeft ? -5 : 5), top - 5);
+}
+
+/** Lets a canvas select: `at(x, y)` is what is drawn at a point. */
+function pick(select, canvas, at) {
+  const of = (event) => at(event.offsetX, event.offsetY);
+  canvas.addEventListener("pointermove", (event) => select.hover(of(event)));
+  canvas.addEventListener("pointerleave", () => select.hover(NOWHERE));
+  canvas.addEventListener("click", (event) => {
+    const one = of(event);
+    select.pin(same(one, select.pinned) ? NOWHERE : one, canvas.closest(".pane"));
+  });
+}

@@ -1,0 +1,109 @@
+/* The graph of Funcs and images, laid out when the report was made. */
+
+const ROOM = 14;
+
+function graphPane(model, select) {
+  const graph = model.data.graph;
+  if (!graph || !(graph.nodes || []).length) return null;
+  const width = graph.width + 2 * ROOM, height = graph.height + 2 * ROOM;
+  const root = s("svg", { viewBox: [-ROOM, -ROOM, width, height].join(" "), role: "img",
+    "aria-label": "Graph of " + graph.nodes.length + " Funcs and images" });
+  root.append(s("defs", {}, s("marker", { id: "tip", viewBox: "0 0 8 8", refX: "7", refY: "4", markerWidth: "7",
+    markerHeight: "7", orient: "auto-start-reverse" }, s("path", { d: "M1 1 7 4 1 7", class: "tip" }))));
+  const labels = s("g", {});
+  for (const edge of graph.edges || []) root.append(edgeOf(model, select, graph, edge, labels));
+  root.append(labels);
+  for (const node of graph.nodes) root.append(nodeOf(model, select, node));
+  const box = h("div", { class: "scroll graph" }, root);
+  zoomed(box, root, width, height);
+  const made = pane("dag", "Graph", box, { note: legendOf(graph) });
+  select.onPin((one, origin) => {
+    const node = origin !== made && one.f >= 0 && select.first(root, one);
+    if (node) intoSight(box, node);
+  });
+  return made;
+}
+
+function legendOf(graph) {
+  return graph.nodes.some((node) => node.inline) ? "dashed: inlined" : "";
+}
+
+/** Fits the graph to the width of its pane, but not so that names cannot be read. */
+function zoomed(box, root, width, height) {
+  const fit = () => {
+    const scale = Math.max(0.72, Math.min(1, (box.clientWidth - 2) / width));
+    root.style.width = width * scale + "px";
+    root.style.height = height * scale + "px";
+  };
+  new ResizeObserver(fit).observe(box);
+}
+
+function nodeOf(model, select, node) {
+  const f = model.byName.get(node.name);
+  const isImage = node.kind === "image";
+  const one = { f: f === undefined ? -1 : f, d: -1, l: -1 };
+  const share = one.f >= 0 ? model.shareOfName[one.f] : undefined;
+  const place = "translate(" + node.x + " " + node.y + ")";
+  const cls = "node" + (node.inline ? " inline" : "") + (isImage ? " image" : "") + (node.output ? " output" : "");
+  const below = isImage ? "image" : node.inline ? "inlined" : isNumber(share) ? percent(share) : node.output ? "output" : "";
+  const text = s("text", { x: 14, y: below ? node.h / 2 - 3 : node.h / 2 + 4, class: "name" }, shortened(node.name, node.w));
+  const made = s("g", { class: cls, transform: place, role: "listitem" }, s("title", {}, node.name),
+    s("rect", { width: node.w, height: node.h, rx: isImage ? node.h / 2 : 5 }),
+    !isImage && s("path", { class: "edge", d: "M0 5a5 5 0 0 1 4-4.9V" + (node.h - 0.1) + "a5 5 0 0 1-4-4.9z" }), text,
+    below && s("text", { x: 14, y: node.h / 2 + 12, class: "below" }, below),
+    isNumber(share) && s("rect", { class: "share", x: 4, y: node.h - 3, height: 3, rx: 0,
+      width: Math.max(0, Math.min(1, share)) * (node.w - 4) }));
+  return select.link(made, one);
+}
+
+/** A name that fits into a node: isolated by the characters that do for SVG what `<bdi>` does for HTML. */
+function shortened(name, width) {
+  const most = Math.max(4, Math.floor((width - 20) / 7));
+  const chars = [...name];
+  return "\u2068" + (chars.length > most ? chars.slice(0, most - 1).join("") + "\u2026" : name) + "\u2069";
+}
+
+function edgeOf(model, select, graph, edge, labels) {
+  const from = graph.nodes[edge.from];
+  const path = s("path", { class: "line" + (from.inline ? " inline" : ""), d: curve(edge.points),
+    "marker-end": "url(#tip)" });
+  const f = model.byName.get(from.name);
+  const to = model.byName.get(graph.nodes[edge.to].name);
+  const ends = [f, to].filter((f) => f !== undefined).map((f) => ({ f, d: -1, l: -1 }));
+  const says = [isNumber(edge.bytes) && bytes(edge.bytes), isNumber(edge.times) && edge.times !== 1 && "\u00d7" + digits(edge.times)
+    .replace(/\.0+$/, "")].filter(Boolean).join("  ");
+  if (says) {
+    const [x, y] = midpoint(edge.points);
+    labels.append(select.link(s("text", { x: x + 5, y: y + 4, class: "says" }, says), ...ends));
+  }
+  return select.link(path, ...ends);
+}
+
+/** A smooth line through points, of which each end is reached from above. */
+function curve(points) {
+  let text = "M" + points[0].join(" ");
+  for (let i = 1; i < points.length; i++) {
+    const [x0, y0] = points[i - 1], [x1, y1] = points[i];
+    const middle = (y0 + y1) / 2;
+    text += "C" + [x0, middle, x1, middle, x1, y1].join(" ");
+  }
+  return text;
+}
+
+function midpoint(points) {
+  const at = (points.length - 1) / 2;
+  const [a, b] = [points[Math.floor(at)], points[Math.ceil(at)]];
+  if (a !== b) return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  return a;
+}
+
+/** Scrolls a box so that an element in it is in sight; the page stays. */
+function intoSight(box, node) {
+  const inner = node.getBoundingClientRect(), outer = box.getBoundingClientRect();
+  if (inner.top < outer.top + 4 || inner.bottom > outer.bottom - 4) {
+    box.scrollTop += inner.top - outer.top - outer.height / 3;
+  }
+  if (inner.left < outer.left || inner.right > outer.right) {
+    box.scrollLeft += inner.left - outer.left - outer.width / 3;
+  }
+}
