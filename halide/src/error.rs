@@ -68,6 +68,12 @@ pub enum Error {
         /// The directives that multiply code the most.
         causes: Vec<Cause>,
     },
+    /// Code could not be handed to profilers as the environment asks for.
+    #[cfg(feature = "cpu")]
+    Perf {
+        /// The problem and a remedy.
+        problem: String,
+    },
     /// There is no such GPU, or it cannot run the pipeline.
     #[cfg(feature = "gpu")]
     Gpu(GpuError),
@@ -162,6 +168,8 @@ impl fmt::Display for Error {
                 let asked = "machine code for this CPU alone was asked for";
                 write!(f, "the schedule gives `{kernel}` to a GPU, and {asked}\n  help: {help}")
             }
+            #[cfg(feature = "cpu")]
+            Error::Perf { problem } => f.write_str(problem),
             #[cfg(feature = "gpu")]
             Error::Gpu(error) => match error.hint() {
                 Some(hint) => write!(f, "{error}\n  help: {hint}"),
@@ -242,7 +250,7 @@ impl std::error::Error for Error {
             Error::Image(error) => Some(error),
             Error::Buffer(error) => Some(error),
             #[cfg(feature = "cpu")]
-            Error::NoDevice { .. } => None,
+            Error::NoDevice { .. } | Error::Perf { .. } => None,
             #[cfg(feature = "gpu")]
             Error::CannotWait => None,
             Error::Cancelled

@@ -167,6 +167,8 @@ pub mod machine_file;
 mod memory;
 pub mod nest;
 mod once_map;
+#[cfg(feature = "cpu")]
+mod perf;
 pub mod pipeline;
 pub mod prelude;
 mod print_sink;

@@ -9,6 +9,8 @@ use crate::failure::{Failure, of_evaluator};
 use crate::fault::Defect;
 use crate::memory::{self, copies_of, hold_copies};
 #[cfg(feature = "cpu")]
+use crate::perf;
+#[cfg(feature = "cpu")]
 use crate::profile::Profile;
 use crate::run_options::{How, RunStats};
 use crate::variant_key::{VariantKey, fault_error, next};
@@ -18,6 +20,8 @@ use halide_core::buffer::AnyBufferMut;
 #[cfg(feature = "cpu")]
 use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
+#[cfg(feature = "cpu")]
+use halide_cpu::{CpuOptions, jitdump::JitDump};
 use halide_ir::footprint::Footprint;
 use halide_ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{Lowered, lower};
@@ -34,6 +38,9 @@ pub(crate) struct Variant {
     pub(crate) code: Code,
     /// True if it stores nothing.
     only_counts: bool,
+    /// The file in which profilers find the code, if the environment asks for one.
+    #[cfg(feature = "cpu")]
+    _dump: Option<JitDump>,
 }
 
 /// The code of a program.
@@ -133,7 +140,12 @@ impl Variant {
         let code = Variant::code(plan, machine, &lowered.program, key.marks);
         #[cfg(feature = "cpu")]
         let code = code.map_err(|error| error.caused_by(&lowered.causes));
-        Ok(Variant::of_code(lowered.program, code?))
+        let variant = Variant::of_code(lowered.program, code?);
+        #[cfg(feature = "cpu")]
+        if let Code::Cpu(executable) = &variant.code {
+            return Ok(Variant { _dump: perf::dump(plan, executable)?, ..variant });
+        }
+        Ok(variant)
     }
     /// Compiles a program of a plan for `machine`.
     pub(crate) fn of_program(plan: &Plan, machine: &Machine, program: Program) -> Result<Variant, Error> {
@@ -141,7 +153,15 @@ impl Variant {
         Ok(Variant::of_code(program, code))
     }
     fn of_code(program: Program, code: Code) -> Variant {
-        Variant { footprint: Footprint::new(&program), because: None, program, code, only_counts: false }
+        Variant {
+            footprint: Footprint::new(&program),
+            because: None,
+            program,
+            code,
+            only_counts: false,
+            #[cfg(feature = "cpu")]
+            _dump: None,
+        }
     }
     /// The same variant, which stores nothing if it only counts.
     pub(crate) fn counting(self, only_counts: bool) -> Variant {
@@ -153,7 +173,7 @@ impl Variant {
         #[cfg(not(feature = "cpu"))]
         let _ = (plan, program, marks);
         #[cfg(feature = "cpu")]
-        let options = halide_cpu::CpuOptions { marks, ..halide_cpu::CpuOptions::for_target(&plan.target) };
+        let options = CpuOptions { marks, keep_text: perf::is_asked()?, ..CpuOptions::for_target(&plan.target) };
         Ok(match machine {
             #[cfg(feature = "gpu")]
             Machine::Hosted(gpu) => {

@@ -12,7 +12,7 @@ function orderPlayer(model) {
   const ends = new Float64Array(spans.length);
   let all = 0;
   spans.forEach((span, i) => {
-    all += span[1] === FREE ? 1 : Math.max(1, span[4]);
+    all += Math.max(1, span[4]);
     ends[i] = all;
   });
   const states = order.canvases.map((canvas) => emptyState(canvas));
@@ -95,20 +95,21 @@ function emptyState({ name, kind, min, extent }) {
   const [w, hgt] = [Math.max(0, extent[0] || 0), Math.max(0, extent.length > 1 ? extent[1] : 1)];
   const size = w * hgt;
   return { name, isImage: kind === "image", x0: min[0] || 0, y0: min.length > 1 ? min[1] : 0, w, h: hgt, freed: 0,
-    stored: new Float64Array(size), loaded: new Float64Array(size), times: new Uint16Array(size),
+    stored: new Float64Array(size), loaded: new Float64Array(size), gone: new Float64Array(size), times: new Uint16Array(size),
     stores: 0, loads: 0, again: 0 };
 }
 
 function clear(state) {
   state.stored.fill(0);
   state.loaded.fill(0);
+  state.gone.fill(0);
   state.times.fill(0);
   state.freed = state.stores = state.loads = state.again = 0;
 }
 
 /** Plays the points `from..to` of a span that began at `time`. */
 function apply(state, kind, x, y, from, to, time) {
-  if (kind === FREE) {
+  if (kind === FREE && !(to > from)) {
     state.freed = time + 1;
     return;
   }
@@ -117,15 +118,15 @@ function apply(state, kind, x, y, from, to, time) {
   for (let i = from; i < to; i++) {
     const at = first + i;
     if (!isIn || at < 0 || at >= state.w) continue;
-    if (kind === LOAD) {
-      state.loaded[row + at] = time + i + 1;
+    if (kind === LOAD || kind === FREE) {
+      (kind === LOAD ? state.loaded : state.gone)[row + at] = time + i + 1;
       continue;
     }
     state.stored[row + at] = time + i + 1;
     state.times[row + at] = kind === AGAIN ? Math.max(2, state.times[row + at] + 1) : 1;
   }
   if (kind === LOAD) state.loads += to - from;
-  else state.stores += to - from;
+  else if (kind !== FREE) state.stores += to - from;
   if (kind === AGAIN) state.again += to - from;
 }
 
@@ -248,7 +249,7 @@ function shadeOf(state, i, { at, total }, palette) {
   else if (state.stored[i] > 0) {
     const age = (at - state.stored[i]) / glow;
     const kept = isAgain ? palette.keptAgain : palette.kept;
-    if (state.freed > state.stored[i]) shade = palette.freed;
+    if (Math.max(state.freed, state.gone[i]) > state.stored[i]) shade = palette.freed;
     else shade = age >= 1 ? kept : mixed(isAgain ? palette.again : palette.fresh, kept, Math.max(0, age));
   }
   const age = state.loaded[i] > 0 ? (at - state.loaded[i]) / (glow * 0.7) : 1;

@@ -18,4 +18,5 @@
 
 pub mod graph;
 pub mod html;
+pub mod model;
 pub mod order;

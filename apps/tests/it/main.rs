@@ -12,6 +12,7 @@ mod limits;
 mod own;
 #[path = "../../../halide/tests/it/page.rs"]
 mod page;
+mod perf;
 mod pictures;
 mod reports;
 mod schedules;

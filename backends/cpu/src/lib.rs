@@ -7,6 +7,7 @@ mod codegen;
 mod error;
 mod exec;
 mod host;
+pub mod jitdump;
 mod listing;
 mod options;
 mod profile;

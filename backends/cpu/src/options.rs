@@ -72,6 +72,8 @@ pub struct CompileStats {
 pub struct FunctionCode {
     /// The loop that it is made of, or `pipeline`.
     pub name: String,
+    /// Its address, once it is linked.
+    pub address: u64,
     /// Its instructions from the first byte on. Constants may lie behind them.
     pub bytes: Vec<u8>,
     /// The number of bytes at the stack pointer that hold values for which there was no register; `None` where the

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use super::args_common::{Backend, CommonArgs, NumberArgs};
+pub(crate) use super::args_report::ReportArgs;
 pub(crate) use super::args_timing::{BenchArgs, WatchArgs, WhyArgs};
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
@@ -55,6 +56,9 @@ pub(crate) enum Command {
     /// Time schedules of an app in turn; keep the times in a file, and fail where one became slower
     #[command(after_help = examples::BENCH)]
     Bench(BenchArgs),
+    /// Write a page about a schedule of an app: its loops, code, times, memory, and the order of evaluation
+    #[command(after_help = examples::REPORT)]
+    Report(ReportArgs),
     /// Write a crate to begin with, with a pipeline, two schedules, a photograph and a command line of its own
     #[command(after_help = examples::NEW)]
     New(NewArgs),
@@ -140,7 +144,8 @@ pub(crate) struct RunArgs {
     /// --backend gpu how long each kernel took on the device, and what was copied
     #[arg(long)]
     pub(crate) profile: bool,
-    /// Write a report to FILE: loop nest, storage, code and, with --profile, times of definitions, as one HTML page
+    /// Write a page about this run to FILE: loops, storage, code and, with --profile, times of definitions; `halide
+    /// report` shows more
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Say what slid, folded and vectorized, and what did not and why; runs nothing unless asked to

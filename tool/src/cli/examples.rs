@@ -3,7 +3,7 @@
 use crate::app::App;
 
 /// The subcommands that begin with the name of an app.
-pub(crate) const OF_AN_APP: [&str; 8] = ["run", "compare", "check", "auto", "tune", "watch", "why", "bench"];
+pub(crate) const OF_AN_APP: [&str; 9] = ["run", "compare", "check", "auto", "tune", "watch", "why", "bench", "report"];
 
 /// Examples for the help of all commands.
 pub(crate) const ALL: &str = "\
@@ -83,6 +83,14 @@ Examples:
   halide bench blur --against base.json --tolerance 3%         fail where one became slower
   halide bench blur --schedule mine.sched --stamp              write time and processor into the file";
 
+/// Examples for the help of `report`.
+pub(crate) const REPORT: &str = "\
+Examples:
+  halide report blur                                     the best schedule, to out/blur.html
+  halide report blur --schedule tiles,strips             two schedules side by side
+  halide report unsharp photo.jpg --schedule mine.sched -o unsharp.html
+  halide report harris --json --size 1530x2554           the data of the page";
+
 /// Examples for the help of `new`.
 pub(crate) const NEW: &str = "\
 Examples:
@@ -149,6 +157,7 @@ mod tests {
             super::WATCH,
             super::WHY,
             super::BENCH,
+            super::REPORT,
             super::NEW,
             super::MACHINE,
             super::COMPLETIONS,

@@ -2,6 +2,7 @@
 
 mod args;
 mod args_common;
+mod args_report;
 mod args_timing;
 mod auto;
 mod bench;
@@ -10,6 +11,7 @@ mod check;
 mod common;
 mod compare;
 mod completions;
+mod describe;
 mod examples;
 mod failure;
 #[cfg(feature = "gpu")]
@@ -18,7 +20,6 @@ mod gpu;
 #[path = "without_gpu.rs"]
 mod gpu;
 mod help;
-mod html;
 mod list;
 mod machine;
 mod new;
@@ -64,6 +65,7 @@ impl Tool {
             Command::Watch(args) => watch::watch(self, &args),
             Command::Why(args) => why::why(self, &args),
             Command::Bench(args) => bench::bench(self, &args),
+            Command::Report(args) => report::report(self, &args),
             Command::New(args) => new::new(self, &args),
             Command::Machine(args) => machine::machine(&args),
             Command::Completions { shell } => completions::completions(self, shell),

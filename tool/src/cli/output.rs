@@ -15,6 +15,14 @@ pub(crate) fn place(path: &Path) -> Result<Place, Failure> {
     Ok(place)
 }
 
+/// The place of a file in a folder of outputs, which is made if it is not there.
+pub(crate) fn place_in_folder(path: &Path) -> Result<Place, Failure> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let failed = |error: io::Error| Failure(format!("{}: {error}", files::shown(folder)));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    place(path)
+}
+
 /// The comments that a schedule file begins with: who made it, what it is for, and its times.
 pub(crate) fn header(first: &str, key: &TuneKey, times: &str) -> String {
     let TuneKey { pipeline, shapes, target, machine, threads, .. } = key;

@@ -13,6 +13,8 @@ use std::time::Duration;
 pub(crate) struct Profiled {
     pub(crate) text: String,
     pub(crate) json: Value,
+    /// The profile of the first output with its counts.
+    pub(crate) first: Option<(Profile, Vec<FuncCounts>)>,
 }
 
 /// Runs the job some times more: sampled on the host, and with kernels that are timed.
@@ -21,7 +23,7 @@ pub(crate) fn profile(runner: &Runner, bench: &Bench<'_>, outputs: &mut [AnyBuff
         let text = "--profile is of machine code and kernels, so it needs --backend cpu or --backend gpu";
         return Err(Failure(text.to_string()));
     }
-    let mut profiled = Profiled { text: String::new(), json: json!([]) };
+    let mut profiled = Profiled { text: String::new(), json: json!([]), first: None };
     let mut rows = Vec::new();
     for (profile, counts) in bench.job.sampled(bench.compiled, bench.threads, outputs)? {
         profiled.text += &match profile.samples {
@@ -29,6 +31,7 @@ pub(crate) fn profile(runner: &Runner, bench: &Bench<'_>, outputs: &mut [AnyBuff
             _ => profile.text(&counts),
         };
         rows.push(in_json(&profile, &counts));
+        profiled.first.get_or_insert((profile, counts));
     }
     profiled.json = Value::Array(rows);
     if matches!(runner, Runner::Gpu(_)) {

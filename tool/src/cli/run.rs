@@ -3,12 +3,12 @@
 use super::args::{Allow, Backend, RunArgs};
 use super::auto;
 use super::common::{self, Bench, Runner, Timing, gflop_per_s, mpix_per_s, speed};
+use super::describe;
 use super::failure::Failure;
 use super::gpu;
-use super::html;
 use super::output;
 use super::profile::{self, Profiled};
-use super::report;
+use super::report::sources;
 use super::stamp;
 use super::terminal::{busy, note, progress, say};
 use super::tool::Tool;
@@ -17,6 +17,8 @@ use crate::files::{self, Output};
 use crate::job::{Difference, Job};
 use halide::prelude::*;
 use halide::schedule::FloatMode;
+use halide_report::html::html;
+use halide_report::model::{self, ScheduleText, Subject};
 use image::DynamicImage;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -55,7 +57,7 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     };
     let (compiled, compile_ms) = busy("compiling", || runner.compile(&job, &schedule, &args.common))?;
     if describes(args) {
-        let text = report::describe(&job, &compiled, &schedule, args)?;
+        let text = describe::describe(&job, &compiled, &schedule, args)?;
         if args.json {
             say(json!({"app": app.name, "schedule": schedule_name, "text": text}))?;
         } else {
@@ -104,7 +106,7 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
         say(profile.text.trim_end())?;
     }
     if let Some(place) = &html {
-        output::write(place, &result.page(&compiled, &schedule, args, profile.map(|profile| profile.text))?)?;
+        output::write(place, &result.page(&compiled, &schedule, profile.as_ref())?)?;
     }
     result.verdict(&schedule)
 }
@@ -193,26 +195,35 @@ struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The report of `--html`.
-    fn page(
-        &self,
-        compiled: &Compiled,
-        schedule: &Schedule,
-        args: &RunArgs,
-        profile: Option<String>,
-    ) -> Result<String, Failure> {
+    /// The page of `--html`: what `halide report` makes, of this run.
+    fn page(&self, compiled: &Compiled, schedule: &Schedule, profile: Option<&Profiled>) -> Result<String, Failure> {
         let (width, height) = self.job.size;
-        let facts = [
-            ("App", self.job.app.name.to_string()),
-            ("Schedule", self.schedule.to_string()),
-            ("Runs on", self.device.clone()),
-            ("Size", format!("{width} x {height}")),
-            ("Compiled in", format!("{:.2} ms", self.compile_ms.0)),
-            ("Time", format!("min {:.3} ms, median {:.3} ms", self.timing.min(), self.timing.median())),
-            ("Checked", self.checked.map_or("no".to_string(), |difference| difference.to_string())),
+        let mut facts = vec![
+            ("size", format!("{width}x{height}")),
+            ("runs on", self.device.clone()),
+            ("compiled in", format!("{:.2} ms", self.compile_ms.0)),
+            ("one run", format!("{:.3} ms least, {:.3} ms median", self.timing.min(), self.timing.median())),
         ];
-        let profile = profile.unwrap_or_else(|| "not asked for: --profile\n".to_string());
-        html::page(compiled, schedule, args.backend, &facts, vec![html::Section { title: "Profile", text: profile }])
+        facts.extend(self.checked.map(|difference| ("result", difference.to_string())));
+        let facts = facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        let file = self.job.app.schedule(self.schedule).map_or(self.schedule, |named| named.file);
+        let first = profile.and_then(|profile| profile.first.as_ref());
+        Ok(html(&model::data(&Subject {
+            title: format!("{} \u{b7} {}", self.job.app.name, self.schedule),
+            facts,
+            fault: None,
+            inspection: &compiled.inspect()?,
+            schedule: ScheduleText {
+                name: self.schedule.to_string(),
+                file: file.to_string(),
+                text: schedule.to_string(),
+            },
+            profile: first.map(|(profile, counts)| (profile, counts.as_slice())),
+            moments: None,
+            order: None,
+            findings: None,
+            source: &sources::read,
+        })))
     }
     fn print(&self, args: &RunArgs, profile: Option<&Profiled>) -> Result<(), Failure> {
         let (width, height) = self.job.size;

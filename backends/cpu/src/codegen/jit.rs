@@ -79,6 +79,11 @@ pub(crate) struct LinkedCode {
 }
 
 impl LinkedCode {
+    /// The address of a function of the module.
+    pub(crate) fn address(&self, function: FuncId) -> u64 {
+        let module = self.module.lock().unwrap_or_else(PoisonError::into_inner);
+        module.as_ref().map_or(0, |module| module.get_finalized_function(function) as u64)
+    }
     /// Runs the program with `worker`. Returns 0, or 1 after a fault that the worker's run has recorded.
     pub(crate) fn enter(&self, worker: &mut Worker<'_>) -> i64 {
         (self.entry)(worker)

@@ -180,6 +180,8 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     let frames = define_all(&mut linker, compiled, kernels, options, &mut texts, &mut stats)?;
     stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
     let code = linker.finish(entry)?;
+    // Functions are in the order of their frames.
+    texts.functions.iter_mut().zip(&frames).for_each(|(function, frame)| function.address = code.address(frame.id));
     stats.link = generated.elapsed();
     let definitions = marks.map_or_else(Vec::new, |marks| marks.definitions().to_vec());
     Ok(Executable::new(program, code, (layout, definitions), options, texts, stats))
@@ -203,7 +205,7 @@ fn define_all(
         if options.keep_text {
             texts.clif += &clif;
             let (name, bytes) = (frame.name.clone(), code.bytes);
-            texts.functions.push(FunctionCode { name, bytes, spill_bytes: None, lines });
+            texts.functions.push(FunctionCode { name, address: 0, bytes, spill_bytes: None, lines });
         }
         frames.push(frame);
     }
@@ -211,7 +213,7 @@ fn define_all(
         if options.keep_text {
             let lines = listing::lines(&kernel.bytes, kernel.code_bytes, &kernel.spans, &BTreeMap::new());
             let (bytes, spill_bytes) = (kernel.bytes.clone(), Some(kernel.spills));
-            texts.functions.push(FunctionCode { name: name.clone(), bytes, spill_bytes, lines });
+            texts.functions.push(FunctionCode { name: name.clone(), address: 0, bytes, spill_bytes, lines });
         }
         stats.bytes += kernel.bytes.len();
         check_bytes(stats.bytes, &name, &options.budget)?;

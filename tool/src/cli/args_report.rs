@@ -1,0 +1,38 @@
+//! The arguments of `halide report`.
+
+use super::args_common::{Backend, CommonArgs, NumberArgs};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// The app, by name; `halide list` names them all
+    pub(crate) app: String,
+    /// The image to read; the photograph that comes with the tool by default
+    #[arg(value_name = "IN")]
+    pub(crate) file: Option<PathBuf>,
+    /// A schedule of the app by name, or a file with one; two with a comma between them are compared
+    #[arg(long, value_name = "NAME|FILE[,NAME|FILE]")]
+    pub(crate) schedule: Option<String>,
+    /// The engine that runs the pipeline
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    pub(crate) backend: Backend,
+    /// The GPU to run on, as for `run`
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) device: Option<String>,
+    #[command(flatten)]
+    pub(crate) numbers: NumberArgs,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    /// Also run the reference interpreter on parts of the image and compare
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Leave out lines of the source
+    #[arg(long)]
+    pub(crate) no_source: bool,
+    /// The page to write [default: out/APP.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Give the data of the page as one JSON object, whose schema is `report/schema.json`, in place of the page
+    #[arg(long)]
+    pub(crate) json: bool,
+}

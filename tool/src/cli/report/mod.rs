@@ -1,0 +1,83 @@
+//! `halide report`: what a schedule made of an app and what a run of it does, as one page that needs nothing else.
+
+mod compared;
+pub(super) mod sources;
+mod subject;
+mod traced;
+
+use super::args::{Backend, ReportArgs};
+use super::common::{self, Runner};
+use super::failure::Failure;
+use super::output;
+use super::terminal::{busy, say};
+use super::tool::Tool;
+use crate::app::App;
+use crate::files;
+use halide_report::html::html;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The most schedules of a report: one, and one to compare it with.
+const MOST: usize = 2;
+
+/// Makes the report and writes it.
+pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
+    let app = common::find_app(tool, &args.app)?;
+    let names = names(args, app)?;
+    let mut found = Vec::new();
+    for name in &names {
+        found.push(common::found_schedule(app, name, &args.numbers.set)?);
+    }
+    let path = args.output.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}.html", app.name)));
+    let place = match (args.json, &args.output) {
+        (true, None) => None,
+        (_, None) => Some(output::place_in_folder(&path)?),
+        (_, Some(path)) => Some(output::place(path)?),
+    };
+    let job = common::job(tool, app, &args.common, args.file.as_deref(), found.first().map(|found| &found.schedule))?;
+    let runner = Runner::new(args.backend, args.device.as_deref())?;
+    let mut made = Vec::new();
+    for (name, found) in names.iter().zip(&found) {
+        made.push(subject::made((app, &job), &runner, name, found, args)?);
+    }
+    let mut reports = made.into_iter();
+    let Some(mut first) = reports.next() else { return Ok(()) };
+    if let Some(second) = reports.next() {
+        first["compare"] = compared::compared(&first, second);
+    }
+    let text = match args.json {
+        true => first.to_string(),
+        false => busy("writing the page", || html(&first)),
+    };
+    let Some(place) = place else { return say(text) };
+    output::write(&place, &text)?;
+    say(format!("wrote {} ({} KB){}", files::shown(&path), text.len().div_ceil(1000), verdict(&first)))
+}
+
+/// The schedules that are asked for; the app's best one by default.
+fn names(args: &ReportArgs, app: &App) -> Result<Vec<String>, Failure> {
+    let names: Vec<String> = match &args.schedule {
+        Some(names) => names.split(',').map(str::to_string).collect(),
+        None if app.schedules.is_empty() => {
+            let text = format!("`{}` has no schedules; name a file with one: --schedule mine.sched", app.name);
+            return Err(Failure(text));
+        }
+        None => {
+            let for_gpu = args.backend == Backend::Gpu;
+            vec![app.best(for_gpu, common::target(&args.common).vector_bits).name.to_string()]
+        }
+    };
+    if names.len() > MOST {
+        let text = format!("--schedule names {} schedules; a report compares {MOST} at most", names.len());
+        return Err(Failure(text));
+    }
+    Ok(names)
+}
+
+/// The end of the line that says where the report is.
+fn verdict(report: &Value) -> String {
+    match report["fault"].as_str() {
+        Some(_) => "; the run failed, and the page says why".to_string(),
+        None => report["profile"]["run_ms"].as_f64().map_or(String::new(), |ms| format!(": {ms:.2} ms a run")),
+    }
+}
