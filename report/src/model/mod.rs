@@ -39,6 +39,8 @@ pub struct Subject<'a> {
     pub moments: Option<&'a Profile>,
     /// A small run step by step, and a line that says how small.
     pub order: Option<(&'a Replay, String)>,
+    /// The roofs of the machine and the points of Funcs, as data in the form of the schema.
+    pub roofline: Option<(Value, Value)>,
     /// Findings as data, in the form of the schema.
     pub findings: Option<Value>,
     /// Reads a file of the source; `None` where it is not there, or not to be shown.
@@ -87,6 +89,10 @@ pub fn data(subject: &Subject<'_>) -> Value {
     };
     add("profile", subject.profile.map(|(profile, counts)| run::profile(profile, counts, subject.moments)));
     add("order", subject.order.as_ref().map(|(replay, schematic)| order::order(replay, schematic)));
+    if let Some((machine, points)) = &subject.roofline {
+        add("machine", Some(machine.clone()));
+        add("roofline", Some(points.clone()));
+    }
     add("findings", subject.findings.clone());
     data
 }

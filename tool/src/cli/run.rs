@@ -221,6 +221,7 @@ impl Outcome<'_> {
             profile: first.map(|(profile, counts)| (profile, counts.as_slice())),
             moments: None,
             order: None,
+            roofline: None,
             findings: None,
             source: &sources::read,
         })))

@@ -1,6 +1,7 @@
 //! `halide report`: what a schedule made of an app and what a run of it does, as one page that needs nothing else.
 
 mod compared;
+mod roofline;
 pub(super) mod sources;
 mod subject;
 mod traced;

@@ -5,6 +5,7 @@ use super::super::common::{self, Bench, Found, Runner};
 use super::super::failure::Failure;
 use super::super::processor;
 use super::super::terminal::busy;
+use super::roofline::{Run, roofline};
 use super::{sources, traced};
 use crate::app::App;
 use crate::job::Job;
@@ -14,6 +15,7 @@ use halide::profile::Profile;
 use halide_report::model::{self, ScheduleText, Subject};
 use indicatif::ProgressBar;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Runs that are timed, beside those that are sampled.
@@ -70,6 +72,10 @@ pub(super) fn made(
         profile: ran.profile.as_ref().map(|(profile, counts)| (profile, counts.as_slice())),
         moments: ran.moments.as_ref(),
         order: order.as_ref().map(|(replay, schematic)| (replay, schematic.clone())),
+        roofline: ran.profile.as_ref().map(|(profile, counts)| {
+            let (inspection, threads) = (&inspection, common::threads(&args.common));
+            roofline(&Run { inspection, profile, counts, images: &image_bytes(job), threads })
+        }),
         findings: None,
         source,
     }))
@@ -98,4 +104,14 @@ fn ran(job: &Job, runner: &Runner, compiled: &Compiled, args: &ReportArgs) -> Re
     ran.profile = sampled.into_iter().next();
     ran.moments = job.profiles(compiled, threads, &mut outputs, MOMENTS)?.into_iter().next();
     Ok(ran)
+}
+
+/// The bytes of each image of the first run.
+fn image_bytes(job: &Job) -> BTreeMap<String, u64> {
+    let bytes = |buffer: &AnyBuffer| {
+        let points: u64 = buffer.dims().iter().map(|dim| dim.extent.max(0) as u64).product();
+        points * buffer.ty().bytes() as u64
+    };
+    let inputs = job.runs.first().into_iter().flatten();
+    inputs.map(|(name, buffer)| (name.clone(), bytes(buffer))).collect()
 }

@@ -1,0 +1,136 @@
+//! The roofline of a run: how many operations each Func does for a byte that it must bring from memory, and how fast it
+//! was, beside what the machine can do (Williams, Waterman, Patterson 2009).
+//!
+//! Bytes are those of the regions of producers that are stored at the root, and of images, each once, and of the Func's
+//! own values if they are stored at the root: what is stored inside of loops is in caches. A Func that brings nothing
+//! from memory has no point.
+
+use super::super::processor;
+use halide::counts::FuncCounts;
+use halide::inspect::{DefinitionRow, Inspection};
+use halide::machine::Machine;
+use halide::profile::{Activity, Profile};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a run.
+pub(super) struct Run<'a> {
+    pub(super) inspection: &'a Inspection,
+    pub(super) profile: &'a Profile,
+    pub(super) counts: &'a [FuncCounts],
+    /// The bytes of each image.
+    pub(super) images: &'a BTreeMap<String, u64>,
+    pub(super) threads: u32,
+}
+
+/// The roofs of this machine, by typical figures for what it does not tell, and the point of each Func.
+pub(super) fn roofline(run: &Run<'_>) -> (Value, Value) {
+    let machine = Machine::host();
+    let threads = run.threads.min(machine.cores).max(1);
+    let lanes = f64::from(machine.vector.bits) / 32.0;
+    let gops = f64::from(threads) * machine.ghz * lanes * machine.vector.fmas * 2.0;
+    let gbs = machine.memory.bandwidth(threads);
+    let text = format!(
+        "{}, {threads} threads: 32-bit multiply-adds at {:.1} GHz, and what memory gives; typical figures, which \
+         halide machine --measure measures. A point above the roof of memory reads from caches what it is counted to \
+         read from memory.",
+        processor::model(),
+        machine.ghz
+    );
+    let roofs = json!({"gflops": gops, "memory_gbs": gbs, "threads": threads, "text": text});
+    let points = run.counts.iter().filter_map(|counts| point(run, counts, gops / gbs));
+    (roofs, points.collect())
+}
+
+/// The point of a Func; `ridge` is the intensity at which the roofs meet.
+fn point(run: &Run<'_>, counts: &FuncCounts, ridge: f64) -> Option<Value> {
+    let is_its = |activity: &Activity| matches!(activity, Activity::Computes { func, .. } if *func == counts.func);
+    let rows = run.profile.rows.iter().filter(|row| is_its(&row.activity));
+    let (seconds, threads) = rows.fold((0.0, 0.0f64), |(seconds, threads), row| {
+        (seconds + run.profile.self_time(row).as_secs_f64(), threads.max(run.profile.threads(row)))
+    });
+    let bytes = memory_bytes(run, &counts.func)?;
+    if seconds <= 0.0 || bytes == 0 || counts.operations == 0 {
+        return None;
+    }
+    let intensity = counts.operations as f64 / bytes as f64;
+    let gops = counts.operations as f64 / seconds * threads.max(1.0) / 1e9;
+    let roof = if intensity < ridge { "memory" } else { "compute" };
+    Some(json!({"func": counts.func, "intensity": intensity, "gops": gops, "roof": roof}))
+}
+
+/// The bytes that a Func must bring from memory, and take there; `None` where they depend on data.
+fn memory_bytes(run: &Run<'_>, func: &str) -> Option<u64> {
+    let own = definitions(run.inspection, func).next()?;
+    let mut bytes = if is_in_memory(own) { region_bytes(run, own)? } else { 0 };
+    let mut seen = BTreeSet::new();
+    let mut todo = vec![func.to_string()];
+    while let Some(reader) = todo.pop() {
+        for read in definitions(run.inspection, &reader).flat_map(|row| &row.reads) {
+            if read.of == func || !seen.insert((read.is_image, read.of.clone())) {
+                continue;
+            }
+            if read.is_image {
+                bytes += run.images.get(&read.of).copied().unwrap_or(0);
+                continue;
+            }
+            let Some(producer) = definitions(run.inspection, &read.of).next() else { continue };
+            if producer.compute == "inline" {
+                todo.push(read.of.clone());
+            } else if is_in_memory(producer) {
+                bytes += region_bytes(run, producer)?;
+            }
+        }
+    }
+    Some(bytes)
+}
+
+fn definitions<'a>(inspection: &'a Inspection, func: &'a str) -> impl Iterator<Item = &'a DefinitionRow> {
+    inspection.definitions.iter().filter(move |row| row.func == func)
+}
+
+/// Returns true if the values of a Func are kept for the whole run.
+fn is_in_memory(row: &DefinitionRow) -> bool {
+    row.store == "at the root"
+}
+
+/// The bytes of the points that a run needs of a Func.
+fn region_bytes(run: &Run<'_>, row: &DefinitionRow) -> Option<u64> {
+    let counts = run.counts.iter().find(|counts| counts.func == row.func)?;
+    let bits: u64 = row.ty.split(", ").map(bits).sum();
+    Some(counts.needed? * bits.div_ceil(8))
+}
+
+/// The bits of a type by its name: `u16`; a truth takes a byte.
+fn bits(ty: &str) -> u64 {
+    ty.trim_start_matches(|c: char| c.is_alphabetic()).parse().unwrap_or(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halide::prelude::*;
+
+    #[test]
+    fn what_is_stored_at_the_root_crosses_memory() -> Result<(), Error> {
+        let input = ImageParam::new("input", U16, 1);
+        let x = Var::new("x");
+        let (mut near, mut far, mut out) = (Func::new("near"), Func::new("far"), Func::new("out"));
+        near[x] = input[x] * 3;
+        far[x] = cast::<u32>(near[x]) + 1;
+        out[x] = far[x] + far[x + 1] + cast::<u32>(near[x]);
+        let schedule = "far: compute_root() near: compute_root() out: split(x, xo, xi, 8)".parse()?;
+        let compiled = Pipeline::new([&out])?.compile(&schedule, &Target::host())?;
+        let image = Buffer::<u16>::new([101])?;
+        let mut to = Buffer::<u32>::new([100])?;
+        let stats = compiled.inputs().image(&input, &image).count().realize_into(to.view_mut()?)?;
+        let (inspection, counts) = (compiled.inspect()?, stats.counts.unwrap_or_default());
+        let images = BTreeMap::from([("input".to_string(), 202)]);
+        let profile = Profile::default();
+        let run = Run { inspection: &inspection, profile: &profile, counts: &counts, images: &images, threads: 1 };
+        assert_eq!(memory_bytes(&run, "near"), Some(202 + 202), "its region of 101 and the image");
+        assert_eq!(memory_bytes(&run, "far"), Some(404 + 202));
+        assert_eq!(memory_bytes(&run, "out"), Some(400 + 404 + 202));
+        Ok(())
+    }
+}
