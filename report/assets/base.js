@@ -114,7 +114,20 @@ function chart(height, draw, label) {
     redraw();
   }).observe(canvas);
   onScheme(redraw);
-  return { canvas, redraw };
+  return { canvas, redraw: soon(redraw) };
+}
+
+/** Does a thing once before the next picture, however often it is asked for. */
+function soon(call) {
+  let isQueued = false;
+  return () => {
+    if (isQueued) return;
+    isQueued = true;
+    requestAnimationFrame(() => {
+      isQueued = false;
+      call();
+    });
+  };
 }
 
 /** Calls back when the colours of the system change between light and dark. */
@@ -122,9 +135,15 @@ function onScheme(call) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", call);
 }
 
-/** The colour of a custom property, for canvases. */
+const colours = new Map();
+onScheme(() => colours.clear());
+
+/** The colour of a custom property, for canvases; asked of the style once, as that takes its time. */
 function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888";
+  if (!colours.has(name)) {
+    colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888");
+  }
+  return colours.get(name);
 }
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

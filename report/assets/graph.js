@@ -15,8 +15,10 @@ function graphPane(model, select) {
   root.append(labels);
   for (const node of graph.nodes) root.append(nodeOf(model, select, node));
   const box = h("div", { class: "scroll graph" }, root);
-  zoomed(box, root, width, height);
-  const made = pane("dag", "Graph", box, { note: legendOf(graph) });
+  const zoom = zoomed(box, root, width, height, graph.nodes[0].x + graph.nodes[0].w / 2 + ROOM);
+  const tools = [button("\u2212", "Smaller", () => zoom(0.8)), button("+", "Larger", () => zoom(1.25))];
+  const made = pane("dag", "Graph", box, { note: legendOf(graph), tools });
+  made.style.setProperty("--wide", Math.round(Math.max(215, Math.min(330, width * 0.8))) + "px");
   select.onPin((one, origin) => {
     const node = origin !== made && one.f >= 0 && select.first(root, one);
     if (node) intoSight(box, node);
@@ -28,14 +30,25 @@ function legendOf(graph) {
   return graph.nodes.some((node) => node.inline) ? "dashed: inlined" : "";
 }
 
-/** Fits the graph to the width of its pane, but not so that names cannot be read. */
-function zoomed(box, root, width, height) {
-  const fit = () => {
-    const scale = Math.max(0.72, Math.min(1, (box.clientWidth - 2) / width));
+/** Fits the graph to the width of its pane, but not so that names cannot be read; returns what zooms. */
+function zoomed(box, root, width, height, middle) {
+  let scale = 0, isChosen = false;
+  const set = (to) => {
+    const x = scale > 0 ? (box.scrollLeft + box.clientWidth / 2) / scale : middle;
+    const y = scale > 0 ? (box.scrollTop + box.clientHeight / 2) / scale : 0;
+    scale = to;
     root.style.width = width * scale + "px";
     root.style.height = height * scale + "px";
+    box.scrollLeft = x * scale - box.clientWidth / 2;
+    box.scrollTop = y * scale - box.clientHeight / 2;
   };
-  new ResizeObserver(fit).observe(box);
+  new ResizeObserver(() => {
+    if (!isChosen && box.clientWidth > 0) set(Math.max(0.7, Math.min(1, (box.clientWidth - 14) / width)));
+  }).observe(box);
+  return (by) => {
+    isChosen = true;
+    set(Math.max(0.15, Math.min(2, scale * by)));
+  };
 }
 
 function nodeOf(model, select, node) {
@@ -65,7 +78,7 @@ function shortened(name, width) {
 
 function edgeOf(model, select, graph, edge, labels) {
   const from = graph.nodes[edge.from];
-  const path = s("path", { class: "line" + (from.inline ? " inline" : ""), d: curve(edge.points),
+  const path = s("path", { class: "flow" + (from.inline ? " inline" : ""), d: curve(edge.points),
     "marker-end": "url(#tip)" });
   const f = model.byName.get(from.name);
   const to = model.byName.get(graph.nodes[edge.to].name);
@@ -90,11 +103,10 @@ function curve(points) {
   return text;
 }
 
+/** The middle of the last piece: edges of one producer part before it. */
 function midpoint(points) {
-  const at = (points.length - 1) / 2;
-  const [a, b] = [points[Math.floor(at)], points[Math.ceil(at)]];
-  if (a !== b) return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-  return a;
+  const [a, b] = points.slice(-2);
+  return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
 }
 
 /** Scrolls a box so that an element in it is in sight; the page stays. */

@@ -136,8 +136,9 @@ function orderPane(model, select, player) {
   const play = button("\u25b6", "Play", () => player.toggle(), { class: "play" });
   const scrub = h("input", { type: "range", min: 0, max: player.total, step: 1, value: 0, "aria-label": "Time in points" });
   scrub.addEventListener("input", () => {
+    const to = Number(scrub.value);
     player.pause();
-    player.seek(Number(scrub.value));
+    player.seek(to);
   });
   const where = h("output", { class: "where" });
   const doing = h("p", { class: "caption" }, "\u00a0");
