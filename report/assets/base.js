@@ -78,7 +78,8 @@ function percent(share) {
 /** Steps of an axis: about `most` round numbers from 0 to `end`. */
 function ticks(end, most) {
   if (!(end > 0)) return [0];
-  const raw = end / most, power = 10 ** Math.floor(Math.log10(raw));
+  const raw = end / most,
+    power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
   const all = [];
   for (let value = 0; value <= end * 1.0001; value += step) all.push(value);
@@ -87,7 +88,8 @@ function ticks(end, most) {
 
 /** The index of the last number of a sorted list that is at most `value`; -1 if there is none. */
 function lastAtMost(sorted, value) {
-  let low = 0, high = sorted.length;
+  let low = 0,
+    high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (sorted[middle] <= value) low = middle + 1;
@@ -96,7 +98,7 @@ function lastAtMost(sorted, value) {
   return low - 1;
 }
 
-/** Makes a canvas as wide as its box, sharp on every screen; `draw(context, width, height)` is called on each change. */
+/** Makes a canvas as wide as its box, sharp on every screen; each change calls `draw(context, width, height)`. */
 function chart(height, draw, label) {
   const canvas = h("canvas", { class: "chart", role: "img", "aria-label": label, style: { height: height + "px" } });
   let width = 0;

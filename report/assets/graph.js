@@ -5,11 +5,32 @@ const ROOM = 14;
 function graphPane(model, select) {
   const graph = model.data.graph;
   if (!graph || !(graph.nodes || []).length) return null;
-  const width = graph.width + 2 * ROOM, height = graph.height + 2 * ROOM;
-  const root = s("svg", { viewBox: [-ROOM, -ROOM, width, height].join(" "), role: "img",
-    "aria-label": "Graph of " + graph.nodes.length + " Funcs and images" });
-  root.append(s("defs", {}, s("marker", { id: "tip", viewBox: "0 0 8 8", refX: "7", refY: "4", markerWidth: "7",
-    markerHeight: "7", orient: "auto-start-reverse" }, s("path", { d: "M1 1 7 4 1 7", class: "tip" }))));
+  const width = graph.width + 2 * ROOM,
+    height = graph.height + 2 * ROOM;
+  const root = s("svg", {
+    viewBox: [-ROOM, -ROOM, width, height].join(" "),
+    role: "img",
+    "aria-label": "Graph of " + graph.nodes.length + " Funcs and images",
+  });
+  root.append(
+    s(
+      "defs",
+      {},
+      s(
+        "marker",
+        {
+          id: "tip",
+          viewBox: "0 0 8 8",
+          refX: "7",
+          refY: "4",
+          markerWidth: "7",
+          markerHeight: "7",
+          orient: "auto-start-reverse",
+        },
+        s("path", { d: "M1 1 7 4 1 7", class: "tip" }),
+      ),
+    ),
+  );
   const labels = s("g", {});
   for (const edge of graph.edges || []) root.append(edgeOf(model, select, graph, edge, labels));
   root.append(labels);
@@ -32,7 +53,8 @@ function legendOf(graph) {
 
 /** Fits the graph to the width of its pane, but not so that names cannot be read; returns what zooms. */
 function zoomed(box, root, width, height, middle) {
-  let scale = 0, isChosen = false;
+  let scale = 0,
+    isChosen = false;
   const set = (to) => {
     const x = scale > 0 ? (box.scrollLeft + box.clientWidth / 2) / scale : middle;
     const y = scale > 0 ? (box.scrollTop + box.clientHeight / 2) / scale : 0;
@@ -58,14 +80,38 @@ function nodeOf(model, select, node) {
   const share = one.f >= 0 ? model.shareOfName[one.f] : undefined;
   const place = "translate(" + node.x + " " + node.y + ")";
   const cls = "node" + (node.inline ? " inline" : "") + (isImage ? " image" : "") + (node.output ? " output" : "");
-  const below = isImage ? "image" : node.inline ? "inlined" : isNumber(share) ? percent(share) : node.output ? "output" : "";
-  const text = s("text", { x: 14, y: below ? node.h / 2 - 3 : node.h / 2 + 4, class: "name" }, shortened(node.name, node.w));
-  const made = s("g", { class: cls, transform: place, role: "listitem" }, s("title", {}, node.name),
+  const below = isImage
+    ? "image"
+    : node.inline
+      ? "inlined"
+      : isNumber(share)
+        ? percent(share)
+        : node.output
+          ? "output"
+          : "";
+  const text = s(
+    "text",
+    { x: 14, y: below ? node.h / 2 - 3 : node.h / 2 + 4, class: "name" },
+    shortened(node.name, node.w),
+  );
+  const made = s(
+    "g",
+    { class: cls, transform: place, role: "listitem" },
+    s("title", {}, node.name),
     s("rect", { width: node.w, height: node.h, rx: isImage ? node.h / 2 : 5 }),
-    !isImage && s("path", { class: "edge", d: "M0 5a5 5 0 0 1 4-4.9V" + (node.h - 0.1) + "a5 5 0 0 1-4-4.9z" }), text,
+    !isImage && s("path", { class: "edge", d: "M0 5a5 5 0 0 1 4-4.9V" + (node.h - 0.1) + "a5 5 0 0 1-4-4.9z" }),
+    text,
     below && s("text", { x: 14, y: node.h / 2 + 12, class: "below" }, below),
-    isNumber(share) && s("rect", { class: "share", x: 4, y: node.h - 3, height: 3, rx: 0,
-      width: Math.max(0, Math.min(1, share)) * (node.w - 4) }));
+    isNumber(share) &&
+      s("rect", {
+        class: "share",
+        x: 4,
+        y: node.h - 3,
+        height: 3,
+        rx: 0,
+        width: Math.max(0, Math.min(1, share)) * (node.w - 4),
+      }),
+  );
   return select.link(made, one);
 }
 
@@ -78,13 +124,20 @@ function shortened(name, width) {
 
 function edgeOf(model, select, graph, edge, labels) {
   const from = graph.nodes[edge.from];
-  const path = s("path", { class: "flow" + (from.inline ? " inline" : ""), d: curve(edge.points),
-    "marker-end": "url(#tip)" });
+  const path = s("path", {
+    class: "flow" + (from.inline ? " inline" : ""),
+    d: curve(edge.points),
+    "marker-end": "url(#tip)",
+  });
   const f = model.byName.get(from.name);
   const to = model.byName.get(graph.nodes[edge.to].name);
   const ends = [f, to].filter((f) => f !== undefined).map((f) => ({ f, d: -1, l: -1 }));
-  const says = [isNumber(edge.bytes) && bytes(edge.bytes), isNumber(edge.times) && edge.times !== 1 && "\u00d7" + digits(edge.times)
-    .replace(/\.0+$/, "")].filter(Boolean).join("  ");
+  const says = [
+    isNumber(edge.bytes) && bytes(edge.bytes),
+    isNumber(edge.times) && edge.times !== 1 && "\u00d7" + digits(edge.times).replace(/\.0+$/, ""),
+  ]
+    .filter(Boolean)
+    .join("  ");
   if (says) {
     const [x, y] = midpoint(edge.points);
     labels.append(select.link(s("text", { x: x + 5, y: y + 4, class: "says" }, says), ...ends));
@@ -96,7 +149,8 @@ function edgeOf(model, select, graph, edge, labels) {
 function curve(points) {
   let text = "M" + points[0].join(" ");
   for (let i = 1; i < points.length; i++) {
-    const [x0, y0] = points[i - 1], [x1, y1] = points[i];
+    const [x0, y0] = points[i - 1],
+      [x1, y1] = points[i];
     const middle = (y0 + y1) / 2;
     text += "C" + [x0, middle, x1, middle, x1, y1].join(" ");
   }
@@ -111,7 +165,8 @@ function midpoint(points) {
 
 /** Scrolls a box so that an element in it is in sight; the page stays. */
 function intoSight(box, node) {
-  const inner = node.getBoundingClientRect(), outer = box.getBoundingClientRect();
+  const inner = node.getBoundingClientRect(),
+    outer = box.getBoundingClientRect();
   if (inner.top < outer.top + 4 || inner.bottom > outer.bottom - 4) {
     box.scrollTop += inner.top - outer.top - outer.height / 3;
   }

@@ -12,7 +12,10 @@ function longList(model, select, options) {
   const ruler = h("canvas", { class: "ruler", "aria-hidden": "true" });
   const box = h("div", { class: "list", tabindex: "0", role: "listbox", "aria-label": options.label }, view, ruler);
   const id = "list" + (longList.made = (longList.made || 0) + 1);
-  let rows = new Map(), steps = [], cursor = -1, total = 0;
+  let rows = new Map(),
+    steps = [],
+    cursor = -1,
+    total = 0;
   const self = { box, cursor: () => cursor };
 
   function fill(i) {
@@ -72,7 +75,8 @@ function longList(model, select, options) {
   };
   /** Scrolls a row into sight, to the middle where it was not in sight before. */
   self.show = (i) => {
-    const top = i * options.height, space = view.clientHeight;
+    const top = i * options.height,
+      space = view.clientHeight;
     if (top >= view.scrollTop + options.height && top <= view.scrollTop + space - 2 * options.height) return;
     view.scrollTop = Math.max(0, top - space / 3);
     draw();
@@ -114,7 +118,8 @@ function longList(model, select, options) {
     const size = Math.max(1, Math.min(options.height, height / total));
     steps = [];
     for (let y = 0; y < whole - 0.01; y += size) {
-      const from = Math.floor((y / whole) * total), to = Math.max(from + 1, Math.floor(((y + size) / whole) * total));
+      const from = Math.floor((y / whole) * total),
+        to = Math.max(from + 1, Math.floor(((y + size) / whole) * total));
       const items = [];
       for (let i = from; i < to && i < total; i++) {
         const one = options.item(i);
@@ -125,16 +130,19 @@ function longList(model, select, options) {
   }
 
   function drawRuler() {
-    const height = ruler.clientHeight, width = ruler.clientWidth;
+    const height = ruler.clientHeight,
+      width = ruler.clientWidth;
     if (!height || !width) return;
     const scale = window.devicePixelRatio || 1;
     ruler.width = width * scale;
     ruler.height = height * scale;
     const context = ruler.getContext("2d");
     context.scale(scale, scale);
-    const now = select.now(), isLit = now !== NOWHERE;
+    const now = select.now(),
+      isLit = now !== NOWHERE;
     for (const { y, size, items } of steps) {
-      let { f } = items[0], most = 0;
+      let { f } = items[0],
+        most = 0;
       for (const one of isLit ? items : []) {
         const level = belongs(one, now);
         if (level > most) [f, most] = [one.f, level];

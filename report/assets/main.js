@@ -32,8 +32,14 @@ function show(reports, at, switchTo) {
   const select = selection(model);
   const player = orderPlayer(model);
   const rows = rowsOf(model, select, player, reports);
-  const page = h("div", { id: "page" }, topBar(model, select, reports, at, switchTo), headOf(model), h("main", {}, rows),
-    h("footer", {}, bdi(model.data.made_by || "")));
+  const page = h(
+    "div",
+    { id: "page" },
+    topBar(model, select, reports, at, switchTo),
+    headOf(model),
+    h("main", {}, rows),
+    h("footer", {}, bdi(model.data.made_by || "")),
+  );
   document.body.replaceChildren(page, ...document.querySelectorAll("#data"));
   if (model.data.title) document.title = model.data.title;
   const panes = [...page.querySelectorAll(".pane")];

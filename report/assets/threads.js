@@ -14,9 +14,12 @@ function threadsPane(model, select) {
   }
   for (const track of tracks.values()) track.sort((a, b) => a[2] - b[2]);
   const items = model.rows.map((row) => itemOfName(model, row.func, row.func ? row.update || 0 : undefined));
-  const left = 34, top = 6;
+  const left = 34,
+    top = 6;
   const height = top + threads.length * TRACK + AXIS + 4;
-  let from = 0, to = end, wide = 1;
+  let from = 0,
+    to = end,
+    wide = 1;
   const x = (ms) => left + ((ms - from) / (to - from || 1)) * wide;
   const draw = (context, width, height) => {
     wide = Math.max(20, width - left - 8);
@@ -41,10 +44,12 @@ function threadsPane(model, select) {
     axis(context, width, height);
 
     function drawTrack(context, track, y) {
-      let last = -1, lastRow = -1;
+      let last = -1,
+        lastRow = -1;
       for (const [, row, begin, stop] of track) {
         if (stop < from || begin > to) continue;
-        const a = Math.max(x(begin), left), b = Math.min(x(stop), left + wide);
+        const a = Math.max(x(begin), left),
+          b = Math.min(x(stop), left + wide);
         // Neighbours of the same activity in one pixel are drawn once.
         if (row === lastRow && b <= last) continue;
         [last, lastRow] = [Math.ceil(a + 0.01), row];
@@ -69,7 +74,8 @@ function threadsPane(model, select) {
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "alphabetic";
     context.fillStyle = colour("--faint");
-    const span = to - from, step = (ticks(span, Math.max(2, Math.floor(wide / 90)))[1]) || span || 1;
+    const span = to - from,
+      step = ticks(span, Math.max(2, Math.floor(wide / 90)))[1] || span || 1;
     for (let value = Math.ceil(from / step) * step; value <= to + step * 1e-6; value += step) {
       const at = x(value);
       context.fillRect(Math.round(at), height - AXIS, 1, 4);
@@ -90,7 +96,10 @@ function threadsPane(model, select) {
   pick(select, canvas, (px, py) => {
     const span = spanAt(px, py);
     const row = span && model.rows[span[1]];
-    says.replaceChildren(row ? bdi(row.activity) : "\u00a0", row ? " for " + millis(span[3] - span[2]) + ", from " + millis(span[2]) : "");
+    says.replaceChildren(
+      row ? bdi(row.activity) : "\u00a0",
+      row ? " for " + millis(span[3] - span[2]) + ", from " + millis(span[2]) : "",
+    );
     return span ? items[span[1]] || NOWHERE : NOWHERE;
   });
   const view = (a, b) => {
@@ -101,15 +110,20 @@ function threadsPane(model, select) {
     redraw();
   };
   const back = button("Whole run", "Show the whole run", () => view(0, end), { hidden: true });
-  canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
-    event.preventDefault();
-    const at = from + ((event.offsetX - left) / wide) * (to - from);
-    const by = Math.exp((event.deltaY || event.deltaX) * 0.002);
-    view(at - (at - from) * by, at + (to - at) * by);
-  }, { passive: false });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
+      event.preventDefault();
+      const at = from + ((event.offsetX - left) / wide) * (to - from);
+      const by = Math.exp((event.deltaY || event.deltaX) * 0.002);
+      view(at - (at - from) * by, at + (to - at) * by);
+    },
+    { passive: false },
+  );
   canvas.addEventListener("pointerdown", (event) => {
-    const begun = event.clientX, old = [from, to];
+    const begun = event.clientX,
+      old = [from, to];
     if (old[1] - old[0] >= end) return;
     canvas.setPointerCapture(event.pointerId);
     canvas.onpointermove = (move) => {
@@ -119,9 +133,12 @@ function threadsPane(model, select) {
     canvas.onpointerup = () => (canvas.onpointermove = null);
   });
   const zoom = (by) => () => {
-    const middle = (from + to) / 2, half = ((to - from) / 2) * by;
+    const middle = (from + to) / 2,
+      half = ((to - from) / 2) * by;
     view(middle - half, middle + half);
   };
   const tools = [back, button("\u2212", "Zoom out", zoom(2)), button("+", "Zoom in", zoom(0.5))];
-  return pane("threads", "Threads", h("div", { class: "figure" }, h("div", { class: "tracks" }, canvas), says), { tools });
+  return pane("threads", "Threads", h("div", { class: "figure" }, h("div", { class: "tracks" }, canvas), says), {
+    tools,
+  });
 }

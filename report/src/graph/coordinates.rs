@@ -4,12 +4,7 @@
 const SWEEPS: usize = 12;
 
 /// Returns the centre of each member. By member: `width` with the space around it, and `weight`, the pull on neighbours.
-pub(super) fn centres(
-    layers: &[Vec<usize>],
-    width: &[f64],
-    weight: &[f64],
-    links: &[Vec<(usize, usize)>],
-) -> Vec<f64> {
+pub(super) fn centres(layers: &[Vec<usize>], width: &[f64], weight: &[f64], links: &[Vec<(usize, usize)>]) -> Vec<f64> {
     let mut centre = vec![0.0; width.len()];
     for layer in layers {
         let offsets = offsets(layer, width);

@@ -17,7 +17,9 @@ fn random_graph(seed: u64) -> (Vec<NodeSpec>, Vec<EdgeSpec>) {
     let count = 1 + random(&mut seed) % 60;
     let nodes = (0..count).map(|i| func(&"n".repeat(1 + i % 30))).collect();
     let edges = (1..count)
-        .flat_map(|to| (0..1 + random(&mut seed) % 3).map(|_| EdgeSpec::new(random(&mut seed) % to, to)).collect::<Vec<_>>())
+        .flat_map(|to| {
+            (0..1 + random(&mut seed) % 3).map(|_| EdgeSpec::new(random(&mut seed) % to, to)).collect::<Vec<_>>()
+        })
         .collect();
     (nodes, edges)
 }

@@ -67,7 +67,9 @@ mod tests {
 
     #[test]
     fn pages_of_anything_are_made() {
-        for data in [json!(null), json!([]), json!({"title": 3, "facts": {"a": 1}, "profile": [], "storage": [null, 1]})] {
+        for data in
+            [json!(null), json!([]), json!({"title": 3, "facts": {"a": 1}, "profile": [], "storage": [null, 1]})]
+        {
             assert!(html(&data).ends_with("</html>\n"));
         }
     }

@@ -96,7 +96,8 @@ fn table(out: &mut String, heading: &str, columns: &[(&str, Cell)], data: &Value
     }
     let is_used: Vec<bool> = (0..columns.len()).map(|at| body.iter().any(|row| !row[at].is_empty())).collect();
     let class = |text: &str| if text.starts_with(|c: char| c.is_ascii_digit()) { " class=\"n\"" } else { "" };
-    let is_number: Vec<bool> = (0..columns.len()).map(|at| body.iter().any(|row| !class(&row[at]).is_empty())).collect();
+    let is_number: Vec<bool> =
+        (0..columns.len()).map(|at| body.iter().any(|row| !class(&row[at]).is_empty())).collect();
     let _ = write!(out, "<h2>{heading}</h2><div class=\"table\"><table><thead><tr>");
     for (at, (name, _)) in columns.iter().enumerate().filter(|(at, _)| is_used[*at]) {
         let _ = write!(out, "<th{} scope=\"col\">{name}</th>", if is_number[at] { " class=\"n\"" } else { "" });

@@ -170,7 +170,10 @@ impl Chromium {
     pub(super) fn point(&mut self, x: f64, y: f64, is_click: bool) {
         self.call("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": x, "y": y}));
         for kind in ["mousePressed", "mouseReleased"].into_iter().filter(|_| is_click) {
-            self.call("Input.dispatchMouseEvent", json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}));
+            self.call(
+                "Input.dispatchMouseEvent",
+                json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}),
+            );
         }
     }
 

@@ -117,8 +117,10 @@ fn the_policy_stops_requests_and_foreign_programs() {
     assert_eq!(chromium.ask("window.harmed"), json!(null));
     let said = chromium.ask("fetch('data:text/plain,x').then(() => 'allowed', () => 'stopped')");
     assert_eq!(said, "stopped");
-    chromium.ask("(() => { const node = document.createElement('script'); node.textContent = 'window.harmed = 1'; \
-                  document.body.append(node); })()");
+    chromium.ask(
+        "(() => { const node = document.createElement('script'); node.textContent = 'window.harmed = 1'; \
+                  document.body.append(node); })()",
+    );
     assert_eq!(chromium.ask("window.harmed"), json!(null));
 }
 

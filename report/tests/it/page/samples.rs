@@ -34,7 +34,8 @@ pub(super) fn chain(count: usize) -> Value {
         .collect();
     let loops: Vec<Value> = (0..count)
         .flat_map(|i| {
-            let row = |dim: &str, kind: &str| json!({"name": format!("{}.{dim}", name(i)), "kind": kind, "definition": i});
+            let row =
+                |dim: &str, kind: &str| json!({"name": format!("{}.{dim}", name(i)), "kind": kind, "definition": i});
             [row("y", "parallel"), row("x", "vectorized")]
         })
         .collect();
@@ -49,7 +50,9 @@ pub(super) fn chain(count: usize) -> Value {
         })
         .collect();
     let rows: Vec<Value> = (0..count)
-        .map(|i| json!({"activity": name(i), "func": name(i), "update": 0, "share": 1.0 / count as f64, "self_ms": 0.1}))
+        .map(
+            |i| json!({"activity": name(i), "func": name(i), "update": 0, "share": 1.0 / count as f64, "self_ms": 0.1}),
+        )
         .collect();
     json!({"version": 1, "made_by": "a test", "title": "chain", "facts": [["stages", count.to_string()]],
         "definitions": definitions, "graph": layout(&nodes, &edges).to_json(), "loops": loops, "nest": nest,
@@ -58,7 +61,8 @@ pub(super) fn chain(count: usize) -> Value {
 
 /// Code of so many lines, which belong to the definitions of a chain in turn.
 fn code(lines: usize, count: usize) -> Value {
-    let text: String = (0..lines).map(|i| format!("  vpaddw zmm{}, zmm{}, [rsp+{i}]\n", i % 32, (i + 7) % 32)).collect();
+    let text: String =
+        (0..lines).map(|i| format!("  vpaddw zmm{}, zmm{}, [rsp+{i}]\n", i % 32, (i + 7) % 32)).collect();
     let kinds = ["body", "address", "check", "spill"];
     let run = |i: usize| json!([8, i % count, 2 * (i % count) + 1, kinds[i % kinds.len()]]);
     let map: Vec<Value> = (0..lines / 8).map(run).collect();

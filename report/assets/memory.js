@@ -1,64 +1,4 @@
-/* Roofline, memory over time and threads over time. */
-
-function rooflinePane(model, select) {
-  const points = (model.data.roofline || []).filter((one) => one.intensity > 0 && one.gops > 0);
-  const machine = model.data.machine || {};
-  if (!points.length) return null;
-  const hasRoofs = machine.gflops > 0 && machine.memory_gbs > 0;
-  const width = 460, height = 270, left = 46, right = 12, top = 12, bottom = 36;
-  const xs = points.map((one) => one.intensity), ys = points.map((one) => one.gops);
-  const ridge = hasRoofs ? machine.gflops / machine.memory_gbs : xs[0];
-  const power = (value, round) => round(Math.log10(value) + (round === Math.floor ? -0.15 : 0.15));
-  const x0 = power(Math.min(...xs, ridge), Math.floor), x1 = power(Math.max(...xs, ridge), Math.ceil);
-  const y0 = power(Math.min(...ys), Math.floor), y1 = power(Math.max(...ys, hasRoofs ? machine.gflops : 0), Math.ceil);
-  const x = (value) => left + ((Math.log10(value) - x0) / (x1 - x0)) * (width - left - right);
-  const y = (value) => height - bottom - ((Math.log10(value) - y0) / (y1 - y0)) * (height - top - bottom);
-  const root = s("svg", { viewBox: "0 0 " + width + " " + height, class: "plot", role: "img", "aria-label": "Roofline" });
-  const tick = (e) => (e >= 0 && e < 4 ? String(10 ** e) : e < 0 && e > -4 ? (10 ** e).toFixed(-e) : "1e" + e);
-  for (let e = x0; e <= x1; e++) {
-    root.append(s("path", { class: "grid", d: "M" + x(10 ** e) + " " + top + "V" + (height - bottom) }),
-      s("text", { x: x(10 ** e), y: height - bottom + 14, class: "tick", "text-anchor": "middle" }, tick(e)));
-  }
-  for (let e = y0; e <= y1; e++) {
-    root.append(s("path", { class: "grid", d: "M" + left + " " + y(10 ** e) + "H" + (width - right) }),
-      s("text", { x: left - 6, y: y(10 ** e) + 4, class: "tick", "text-anchor": "end" }, tick(e)));
-  }
-  root.append(s("text", { x: (left + width - right) / 2, y: height - 4, class: "axis", "text-anchor": "middle" }, "operations per byte"),
-    s("text", { class: "axis", "text-anchor": "middle", transform: "translate(11 " + (top + height - bottom) / 2 + ") rotate(-90)" },
-      "10\u2079 operations / s"));
-  if (hasRoofs) {
-    const low = Math.max(10 ** x0, 10 ** y0 / machine.memory_gbs);
-    root.append(s("path", { class: "roof", d: "M" + x(low) + " " + y(low * machine.memory_gbs) + "L" + x(ridge) + " " +
-      y(machine.gflops) + "H" + (width - right) }));
-    const at = Math.sqrt(low * ridge), slope = Math.atan2(y(low * machine.memory_gbs) - y(machine.gflops), x(ridge) - x(low));
-    root.append(s("text", { class: "roofname", "text-anchor": "middle", transform: "translate(" + (x(at) - 5) + " " +
-      (y(at * machine.memory_gbs) - 5) + ") rotate(" + (-slope * 180) / Math.PI + ")" }, digits(machine.memory_gbs) + " GB/s"),
-      s("text", { class: "roofname", "text-anchor": "end", x: width - right, y: y(machine.gflops) - 5 }, digits(machine.gflops) + " Gop/s"));
-  }
-  root.append(...rooflinePoints(model, select, points, x, y, width, right));
-  const says = machine.text && h("p", { class: "caption" }, bdi(machine.text));
-  return pane("roofline", "Roofline", h("div", { class: "figure" }, root, says));
-}
-
-/** The points, with names that do not overlap: each moves down until there is room. */
-function rooflinePoints(model, select, points, x, y, width, right) {
-  const taken = [];
-  const sorted = [...points].sort((a, b) => y(a.gops) - y(b.gops));
-  return sorted.map((one) => {
-    const of = itemOfName(model, one.func);
-    const [px, py] = [x(one.intensity), y(one.gops)];
-    const size = [...one.func].length * 6.4 + 6;
-    const isLeft = px + 9 + size > width - right;
-    const from = isLeft ? px - 9 - size : px + 9;
-    let ty = py + 4;
-    while (taken.some(([a, b, t]) => from < b && from + size > a && Math.abs(t - ty) < 12)) ty += 12;
-    taken.push([from, from + size, ty]);
-    const says = one.func + ": " + digits(one.intensity) + " operations per byte, " + digits(one.gops) + " G/s" +
-      (one.roof ? ", nearest roof: " + one.roof : "");
-    return select.link(s("g", { class: "point" }, s("title", {}, says), s("circle", { cx: px, cy: py, r: 5 }),
-      s("text", { x: isLeft ? px - 9 : px + 9, y: ty, "text-anchor": isLeft ? "end" : "start" }, "\u2068" + one.func + "\u2069")), of);
-  });
-}
+/* Memory over time, and what canvases of time share. */
 
 const AXIS = 20;
 
@@ -102,20 +42,25 @@ function memoryPane(model, select) {
   const spans = model.data.profile.timeline || [];
   let end = events[events.length - 1][0];
   for (const span of spans) end = Math.max(end, span[3]);
-  let peak = 0, peakAt = 0, isLive = 0;
+  let peak = 0,
+    peakAt = 0,
+    isLive = 0;
   for (const [ms, , delta, live] of events) {
     isLive = isNumber(live) ? live : isLive + delta;
     if (isLive > peak) [peak, peakAt] = [isLive, ms];
   }
   const items = names.map((name) => itemOfName(model, name));
-  const left = 58, top = 18, height = 200;
+  const left = 58,
+    top = 18,
+    height = 200;
   const layers = (width) => {
     // The most that each name holds in each column of pixels; a column without events keeps what was live before.
     const columns = Math.max(1, Math.floor(width));
     return names.map((name) => {
       const { times, live } = steps.get(name);
       const all = new Float64Array(columns);
-      let at = 0, now = 0;
+      let at = 0,
+        now = 0;
       for (let x = 0; x < columns; x++) {
         const until = ((x + 1) / columns) * (end || 1);
         all[x] = now;
@@ -129,7 +74,8 @@ function memoryPane(model, select) {
   };
   let made = [];
   const draw = (context, width, height) => {
-    const wide = width - left - 8, tall = height - AXIS - top;
+    const wide = width - left - 8,
+      tall = height - AXIS - top;
     if (wide < 20) return;
     made = layers(wide);
     const now = select.now();
@@ -143,7 +89,8 @@ function memoryPane(model, select) {
       for (let x = 0; x < base.length; x++) {
         const value = made[n][x];
         if (value <= 0) continue;
-        const from = y(base[x]), to = y(Math.min(peak, base[x] + value));
+        const from = y(base[x]),
+          to = y(Math.min(peak, base[x] + value));
         context.fillRect(left + x, to, 1.02, Math.max(from - to, 0.5));
         base[x] += value;
       }
@@ -155,7 +102,8 @@ function memoryPane(model, select) {
   const { canvas, redraw } = chart(height, draw, "Memory over time, peak " + bytes(peak));
   select.watch(redraw);
   pick(select, canvas, (x, y, width) => {
-    const column = Math.floor(x - left), tall = height - AXIS - top;
+    const column = Math.floor(x - left),
+      tall = height - AXIS - top;
     if (!made.length || column < 0 || column >= made[0].length) return NOWHERE;
     let value = ((top + tall - y) / tall) * peak;
     for (let n = 0; n < names.length; n++) {
@@ -164,9 +112,18 @@ function memoryPane(model, select) {
     }
     return NOWHERE;
   });
-  const legend = h("p", { class: "legend" }, names.map((name, n) => items[n].f >= 0 ? chip(model, select, items[n])
-    : h("span", { class: "chip" }, swatch("var(--none)"), bdi(name || "others"))));
-  return pane("memory", "Memory", h("div", { class: "figure" }, canvas, legend), { note: "peak " + bytes(model.data.profile.peak_bytes || peak) });
+  const legend = h(
+    "p",
+    { class: "legend" },
+    names.map((name, n) =>
+      items[n].f >= 0
+        ? chip(model, select, items[n])
+        : h("span", { class: "chip" }, swatch("var(--none)"), bdi(name || "others")),
+    ),
+  );
+  return pane("memory", "Memory", h("div", { class: "figure" }, canvas, legend), {
+    note: "peak " + bytes(model.data.profile.peak_bytes || peak),
+  });
 }
 
 function grid(context, left, wide, y, peak) {
