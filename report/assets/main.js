@@ -45,7 +45,8 @@ function show(reports, at, switchTo) {
   const panes = [...page.querySelectorAll(".pane")];
   const quiet = [listen(model, select), keys(select, panes, player)];
   const one = itemOfAddress(model, location.hash);
-  if (one !== NOWHERE) select.pin(one, null);
+  // Panes know their sizes after the first picture, and can scroll then.
+  if (one !== NOWHERE) requestAnimationFrame(() => setTimeout(() => select.pin(one, null), 0));
   return () => {
     if (player) player.pause();
     for (const end of quiet) end();

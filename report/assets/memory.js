@@ -1,6 +1,7 @@
 /* Memory over time, and what canvases of time share. */
 
 const AXIS = 20;
+const MOST_NAMES = 10;
 
 /** An axis of time at the bottom of a canvas. */
 function timeAxis(context, left, width, height, end) {
@@ -112,15 +113,7 @@ function memoryPane(model, select) {
     }
     return NOWHERE;
   });
-  const legend = h(
-    "p",
-    { class: "legend" },
-    names.map((name, n) =>
-      items[n].f >= 0
-        ? chip(model, select, items[n])
-        : h("span", { class: "chip" }, swatch("var(--none)"), bdi(name || "others")),
-    ),
-  );
+  const legend = memoryLegend(model, select, steps, items);
   return pane("memory", "Memory", h("div", { class: "figure" }, canvas, legend), {
     note: "peak " + bytes(model.data.profile.peak_bytes || peak),
   });
@@ -163,4 +156,22 @@ function pick(select, canvas, at) {
     const one = of(event);
     select.pin(same(one, select.pinned) ? NOWHERE : one, canvas.closest(".pane"));
   });
+}
+
+/** The names that hold the most memory. */
+function memoryLegend(model, select, steps, items) {
+  const most = [...steps].map(([name, { live }], n) => ({
+    name,
+    one: items[n],
+    most: live.reduce((a, b) => Math.max(a, b), 0),
+  }));
+  most.sort((a, b) => b.most - a.most);
+  const shown = most.slice(0, MOST_NAMES).map(({ name, one, most }) => {
+    const known = one.f >= 0 ? chip(model, select, one) : h("span", { class: "chip" }, swatch("var(--none)"));
+    if (one.f < 0) known.append(bdi(name || "others"));
+    known.title = "at most " + bytes(most);
+    return known;
+  });
+  const more = most.length - shown.length;
+  return h("p", { class: "legend" }, shown, more > 0 && h("span", { class: "note" }, "and " + more + " more"));
 }

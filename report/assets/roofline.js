@@ -105,39 +105,32 @@ function rooflinePane(model, select) {
   return pane("roofline", "Roofline", h("div", { class: "figure" }, root, says));
 }
 
-/** The points, with names that do not overlap: each moves down until there is room. */
+/** The points, with their names beside them; a name that finds no room is shown while its point is lit. */
 function rooflinePoints(model, select, points, x, y, width, right) {
-  const taken = [];
-  const sorted = [...points].sort((a, b) => y(a.gops) - y(b.gops));
-  return sorted.map((one) => {
+  const places = points.map((one) => [x(one.intensity), y(one.gops)]);
+  const taken = places.map(([px, py]) => [px - 6, px + 6, py - 6, py + 6]);
+  const isFree = (box) =>
+    !taken.some((other) => box[0] < other[1] && box[1] > other[0] && box[2] < other[3] && box[3] > other[2]);
+  return points.map((one, i) => {
     const of = itemOfName(model, one.func);
-    const [px, py] = [x(one.intensity), y(one.gops)];
-    const size = [...one.func].length * 6.4 + 6;
-    const isLeft = px + 9 + size > width - right;
-    const from = isLeft ? px - 9 - size : px + 9;
-    let ty = py + 4;
-    while (taken.some(([a, b, t]) => from < b && from + size > a && Math.abs(t - ty) < 12)) ty += 12;
-    taken.push([from, from + size, ty]);
-    const says =
-      one.func +
-      ": " +
-      digits(one.intensity) +
-      " operations per byte, " +
-      digits(one.gops) +
-      " G/s" +
-      (one.roof ? ", nearest roof: " + one.roof : "");
+    const [px, py] = places[i];
+    const long = [...one.func].length * 6.6 + 4;
+    const spots = [
+      [px + 9, py + 4, "start", 0],
+      [px - 9, py + 4, "end", long],
+      [px, py + 18, "middle", long / 2],
+      [px, py - 10, "middle", long / 2],
+    ].map(([tx, ty, anchor, back]) => ({ tx, ty, anchor, box: [tx - back, tx - back + long, ty - 10, ty + 3] }));
+    const isIn = ({ box }) => box[0] > 40 && box[1] < width - right + 6;
+    const spot = spots.find((spot) => isIn(spot) && isFree(spot.box));
+    if (spot) taken.push(spot.box);
+    const { tx, ty, anchor } = spot || spots.find(isIn) || spots[0];
+    const says = [one.func + ": " + digits(one.intensity) + " operations per byte", digits(one.gops) + " G/s"];
+    if (one.roof) says.push("nearest roof: " + one.roof);
+    const name = s("text", { x: tx, y: ty, "text-anchor": anchor }, "\u2068" + one.func + "\u2069");
+    const circle = s("circle", { cx: px, cy: py, r: 5 });
     return select.link(
-      s(
-        "g",
-        { class: "point" },
-        s("title", {}, says),
-        s("circle", { cx: px, cy: py, r: 5 }),
-        s(
-          "text",
-          { x: isLeft ? px - 9 : px + 9, y: ty, "text-anchor": isLeft ? "end" : "start" },
-          "\u2068" + one.func + "\u2069",
-        ),
-      ),
+      s("g", { class: spot ? "point" : "point far" }, s("title", {}, says.join(", ")), circle, name),
       of,
     );
   });
