@@ -1,6 +1,8 @@
 /* The graph of Funcs and images, laid out when the report was made. */
 
 const ROOM = 14;
+/** The width of the widest pane of a graph; wider graphs are made smaller. */
+const MOST_WIDTH = 330;
 
 function graphPane(model, select) {
   const graph = model.data.graph;
@@ -38,8 +40,8 @@ function graphPane(model, select) {
   const box = h("div", { class: "scroll graph" }, root);
   const zoom = zoomed(box, root, width, height, graph.nodes[0].x + graph.nodes[0].w / 2 + ROOM);
   const tools = [button("\u2212", "Smaller", () => zoom(0.8)), button("+", "Larger", () => zoom(1.25))];
-  const made = pane("dag", "Graph", box, { note: legendOf(graph), tools });
-  made.style.setProperty("--wide", Math.round(Math.max(215, Math.min(330, width * 0.8))) + "px");
+  const made = pane("dag", "Graph", box, { note: legendOf(graph), tools: width > MOST_WIDTH ? tools : [] });
+  made.style.setProperty("--wide", Math.round(Math.max(215, Math.min(MOST_WIDTH, width * 0.8))) + "px");
   select.onPin((one, origin) => {
     const node = origin !== made && one.f >= 0 && select.first(root, one);
     if (node) intoSight(box, node);

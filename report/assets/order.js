@@ -19,7 +19,7 @@ function orderPlayer(model) {
     ends[i] = all;
   });
   const states = order.canvases.map((canvas) => emptyState(canvas));
-  const self = { at: 0, total: all, spans, states, isPlaying: false, speed: 2 };
+  const self = { at: 0, total: all, spans, states, isPlaying: false, isUsed: false, speed: 2 };
   const loopCalls = [],
     drawCalls = [];
   let done = 0,
@@ -28,7 +28,8 @@ function orderPlayer(model) {
   self.onLoop = (call) => loopCalls.push(call);
   self.onDraw = (call) => drawCalls.push(call);
   self.spanAt = (at) => Math.min(spans.length - 1, lastAtMost(ends, at) + 1);
-  self.loop = () => now;
+  /** The loop at work, once somebody has moved the time. */
+  self.loop = () => (self.isUsed ? now : -1);
   /** The span that is at work; `null` before the first. */
   self.current = () => (self.at > 0 ? spans[self.spanAt(self.at - 1e-6)] : null);
 
@@ -63,6 +64,7 @@ function orderPlayer(model) {
   };
   /** One span on or back; where a loop is pinned, to the next span that begins an iteration of it. */
   self.step = (by, loop = -1) => {
+    self.isUsed = true;
     self.pause();
     let i = self.at <= 0 ? -1 : self.spanAt(self.at - 1e-6);
     const isFull = i < 0 || ends[i] <= self.at + 1e-6;
@@ -83,6 +85,7 @@ function orderPlayer(model) {
     else if (self.isPlaying) frame = requestAnimationFrame(tick);
   };
   self.play = () => {
+    self.isUsed = true;
     if (self.at >= all) self.seek(0);
     self.isPlaying = true;
     last = performance.now();
@@ -165,6 +168,7 @@ function orderPane(model, select, player) {
   });
   scrub.addEventListener("input", () => {
     const to = Number(scrub.value);
+    player.isUsed = true;
     player.pause();
     player.seek(to);
   });

@@ -189,7 +189,11 @@ function keys(select, panes, player) {
   const press = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const dialog = document.getElementById("keys");
-    if (dialog && dialog.open) return;
+    if (dialog && dialog.open) {
+      if (event.key !== "Escape" && event.key !== "?") return;
+      event.preventDefault();
+      return dialog.close();
+    }
     const isTyping = event.target.matches("input, select, textarea");
     if (event.key === "Escape") {
       if (isTyping) event.target.blur();

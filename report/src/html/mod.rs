@@ -19,7 +19,7 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
     %3Cpath d='M4 4h8M6 8h6M8 12h4' stroke='white' stroke-width='2' stroke-linecap='round'/%3E%3C/svg%3E";
 
 /// Makes the page of a report: one file that asks for nothing else, and is not allowed to. `data` is as `schema.json`
-/// says; what is missing is left out of the page, and so is what has another type.
+/// says; what is missing leaves its pane out.
 ///
 /// ```
 /// let data = serde_json::json!({"version": 1, "title": "blur · <tiles>", "facts": [["size", "640x480"]]});

@@ -86,7 +86,10 @@ fn keys_reach_everything() {
     chromium.key("?");
     chromium.wait("document.getElementById('keys').open");
     chromium.key("?");
-    chromium.ask("document.getElementById('keys').close()");
+    chromium.wait("!document.getElementById('keys').open");
+    chromium.key("?");
+    chromium.key("Escape");
+    chromium.wait("!document.getElementById('keys').open");
     chromium.key("Escape");
     chromium.wait("location.hash === ''");
 }
