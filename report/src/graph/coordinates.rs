@@ -3,7 +3,7 @@
 /// The sweeps down and up.
 const SWEEPS: usize = 12;
 
-/// Returns the centre of each member. By member: `width` with the space around it, and `weight`, the pull on neighbours.
+/// Returns the centre of each member. By member: `width` with the space around it; `weight`, its pull on neighbours.
 pub(super) fn centres(layers: &[Vec<usize>], width: &[f64], weight: &[f64], links: &[Vec<(usize, usize)>]) -> Vec<f64> {
     let mut centre = vec![0.0; width.len()];
     for layer in layers {

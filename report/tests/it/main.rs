@@ -1,5 +1,5 @@
-//! Tests of the report's page in a browser, of the replay of runs, and of the pictures of it, on runs of few points whose
-//! order is known.
+//! Tests of the report's page in a browser, of the replay of runs, and of the pictures of it, on runs of few points
+//! whose order is known.
 
 mod page;
 mod replays;
