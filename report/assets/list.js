@@ -110,16 +110,20 @@ function longList(model, select, options) {
     event.preventDefault();
   }
 
-  /** The items of each step of the ruler, so that a selection does not ask every row. */
+  /** Sizes the ruler and keeps the items of each of its steps, so that a selection asks neither style nor rows. */
   function measure() {
-    const height = ruler.clientHeight;
-    if (!height || !total) return (steps = []);
+    const height = ruler.clientHeight,
+      scale = window.devicePixelRatio || 1;
+    steps = [];
+    if (!height || !total) return;
+    ruler.width = ruler.clientWidth * scale;
+    ruler.height = height * scale;
+    ruler.getContext("2d").scale(scale, scale);
     const whole = Math.min(height, total * options.height);
     const size = Math.max(1, Math.min(options.height, height / total));
-    steps = [];
     for (let y = 0; y < whole - 0.01; y += size) {
-      const from = Math.floor((y / whole) * total),
-        to = Math.max(from + 1, Math.floor(((y + size) / whole) * total));
+      const from = Math.floor((y / whole) * total);
+      const to = Math.max(from + 1, Math.floor(((y + size) / whole) * total));
       const items = [];
       for (let i = from; i < to && i < total; i++) {
         const one = options.item(i);
@@ -130,14 +134,9 @@ function longList(model, select, options) {
   }
 
   function drawRuler() {
-    const height = ruler.clientHeight,
-      width = ruler.clientWidth;
-    if (!height || !width) return;
-    const scale = window.devicePixelRatio || 1;
-    ruler.width = width * scale;
-    ruler.height = height * scale;
-    const context = ruler.getContext("2d");
-    context.scale(scale, scale);
+    const context = ruler.getContext("2d"),
+      width = 12;
+    context.clearRect(0, 0, width, ruler.height);
     const now = select.now(),
       isLit = now !== NOWHERE;
     for (const { y, size, items } of steps) {

@@ -41,7 +41,8 @@ pub fn html(data: &Value) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n\
          <link rel=\"icon\" href=\"{ICON}\">\n<style nonce=\"{nonce}\">\n{style}</style>\n\
-         <script nonce=\"{nonce}\">\"DecompressionStream\" in window && document.documentElement.classList.add(\"live\")\
+         <script nonce=\"{nonce}\">\
+         \"DecompressionStream\" in window && document.documentElement.classList.add(\"live\")\
          </script>\n</head>\n<body>\n<div id=\"static\">{tables}\
          <p class=\"why\">The rest of this report needs JavaScript and a browser of 2023 or later.</p></div>\n\
          <script type=\"text/plain\" id=\"data\">{packed}</script>\n\

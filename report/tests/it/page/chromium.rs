@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
@@ -16,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running browser with one page.
 pub(super) struct Chromium {
+    /// One browser at a time: others would only take its time.
+    _turn: MutexGuard<'static, ()>,
     child: Child,
     folder: PathBuf,
     socket: WebSocket<TcpStream>,
@@ -29,6 +32,8 @@ impl Chromium {
     /// Starts a browser; `None` where there is none, which the ledger of skips tells.
     pub(super) fn start() -> Option<Chromium> {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("halide-report-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
@@ -57,7 +62,7 @@ impl Chromium {
         let stream = TcpStream::connect(host).expect("Chromium listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
         let (socket, _) = tungstenite::client(address.as_str(), stream).expect("Chromium speaks the protocol");
-        let mut chromium = Chromium { child, folder, socket, session: None, next: 1, events: Vec::new() };
+        let mut chromium = Chromium { _turn: turn, child, folder, socket, session: None, next: 1, events: Vec::new() };
         let target = chromium.call("Target.createTarget", json!({"url": "about:blank"}));
         let target = json!({"targetId": target["targetId"], "flatten": true});
         let session = chromium.call("Target.attachToTarget", target);
@@ -129,7 +134,7 @@ impl Chromium {
     #[track_caller]
     pub(super) fn open(&mut self, page: &str, end: &str) -> f64 {
         let path = self.navigate(page, end);
-        self.wait("document.documentElement && (document.documentElement.dataset.ready || document.documentElement.dataset.failed)");
+        self.wait("document.querySelector('html[data-ready], html[data-failed]')");
         self.check_quiet(&path);
         let ready = self.ask("document.documentElement.dataset.ready");
         ready.as_str().and_then(|text| text.parse().ok()).expect("the page came up")

@@ -28,8 +28,8 @@ pub(super) fn chain(count: usize) -> Value {
     let definitions: Vec<Value> = (0..count)
         .map(|i| {
             let text = format!("{}(x, y) = {}(x, y) + {}(x + 1, y)", name(i), name(i.max(1) - 1), name(i.max(1) - 1));
-            json!({"func": name(i), "update": 0, "text": text, "type": "f32", "dims": ["x", "y"], "compute": "at the root",
-                "is_output": i + 1 == count, "inlined_into": [], "reads": []})
+            json!({"func": name(i), "update": 0, "text": text, "type": "f32", "dims": ["x", "y"],
+                "compute": "at the root", "is_output": i + 1 == count, "inlined_into": [], "reads": []})
         })
         .collect();
     let loops: Vec<Value> = (0..count)
