@@ -45,11 +45,14 @@ function digits(value) {
   return value.toFixed(2);
 }
 
+/** Whole numbers with commas; made once, as that takes its time. */
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
 /** 32900000 as `32.9 M`. */
 function count(value) {
   if (!isNumber(value)) return "";
   const size = Math.abs(value);
-  if (size < 1e4) return Number.isInteger(value) ? value.toLocaleString("en") : digits(value);
+  if (size < 1e4) return Number.isInteger(value) ? plain.format(value) : digits(value);
   const [unit, by] = size < 1e6 ? ["k", 1e3] : size < 1e9 ? ["M", 1e6] : size < 1e12 ? ["G", 1e9] : ["T", 1e12];
   return digits(value / by) + "\u2009" + unit;
 }

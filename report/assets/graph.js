@@ -33,8 +33,9 @@ function graphPane(model, select) {
       ),
     ),
   );
-  const labels = s("g", {});
-  for (const edge of graph.edges || []) root.append(edgeOf(model, select, graph, edge, labels));
+  const labels = s("g", {}),
+    taken = new Map();
+  for (const edge of graph.edges || []) root.append(edgeOf(model, select, graph, edge, labels, taken));
   root.append(labels);
   for (const node of graph.nodes) root.append(nodeOf(model, select, node));
   const box = h("div", { class: "scroll graph" }, root);
@@ -124,7 +125,7 @@ function shortened(name, width) {
   return "\u2068" + (chars.length > most ? chars.slice(0, most - 1).join("") + "\u2026" : name) + "\u2069";
 }
 
-function edgeOf(model, select, graph, edge, labels) {
+function edgeOf(model, select, graph, edge, labels, taken) {
   const from = graph.nodes[edge.from];
   const path = s("path", {
     class: "flow" + (from.inline ? " inline" : ""),
@@ -140,10 +141,7 @@ function edgeOf(model, select, graph, edge, labels) {
   ]
     .filter(Boolean)
     .join("  ");
-  if (says) {
-    const [x, y] = midpoint(edge.points);
-    labels.append(select.link(s("text", { x: x + 5, y: y + 4, class: "says" }, says), ...ends));
-  }
+  if (says) labels.append(select.link(labelOf(says, edge.points, taken), ...ends));
   return select.link(path, ...ends);
 }
 
@@ -159,10 +157,24 @@ function curve(points) {
   return text;
 }
 
-/** The middle of the last piece: edges of one producer part before it. */
-function midpoint(points) {
+/**
+ * A label in the middle of a piece of an edge, the last one first; where others have taken all places, it is shown
+ * while the edge is lit. `taken` has the ends of labels by their height.
+ */
+function labelOf(says, points, taken) {
+  const long = says.length * 6 + 6;
+  let found = null;
+  for (let i = points.length - 1; i > 0 && !found; i -= 2) {
+    const x = (points[i - 1][0] + points[i][0]) / 2 + 5,
+      y = Math.round((points[i - 1][1] + points[i][1]) / 2) + 4;
+    const others = taken.get(y) || [];
+    if (others.some(([from, to]) => x < to && x + long > from)) continue;
+    taken.set(y, [...others, [x, x + long]]);
+    found = [x, y];
+  }
   const [a, b] = points.slice(-2);
-  return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  const [x, y] = found || [(a[0] + b[0]) / 2 + 5, (a[1] + b[1]) / 2 + 4];
+  return s("text", { x, y, class: found ? "says" : "says far" }, says);
 }
 
 /** Scrolls a box so that an element in it is in sight; the page stays. */

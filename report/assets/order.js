@@ -187,7 +187,7 @@ function orderPane(model, select, player) {
     play.setAttribute("aria-label", player.isPlaying ? "Pause" : "Play");
     scrub.value = player.at;
     scrub.style.setProperty("--done", (player.at / player.total) * 100 + "%");
-    where.textContent = Math.floor(player.at).toLocaleString("en") + " / " + player.total.toLocaleString("en");
+    where.textContent = plain.format(Math.floor(player.at)) + " / " + plain.format(player.total);
     doing.replaceChildren(...doingNow(model, player));
   };
   player.onDraw(show);

@@ -10,6 +10,9 @@ use escape::Escaped;
 use miniz_oxide::deflate::compress_to_vec;
 use serde_json::Value;
 
+/// The JSON Schema of a report's data, of version 2020-12.
+pub const SCHEMA: &str = include_str!("../../schema.json");
+
 /// The level of compression: higher ones take longer than they save.
 const LEVEL: u8 = 8;
 
@@ -73,6 +76,18 @@ mod tests {
         {
             assert!(html(&data).ends_with("</html>\n"));
         }
+    }
+
+    #[test]
+    fn the_schema_is_json_and_describes_each_part_of_a_report() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let parts = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let mut all = parts(&schema["$defs"]["report"]);
+        all.push("compare".into());
+        all.sort();
+        let mut top = parts(&schema);
+        top.sort();
+        assert_eq!(top, all);
     }
 
     #[test]
