@@ -105,8 +105,11 @@ function lastAtMost(sorted, value) {
 function chart(height, draw, label) {
   const canvas = h("canvas", { class: "chart", role: "img", "aria-label": label, style: { height: height + "px" } });
   let width = 0;
+  let isSeen = false;
+  let isStale = true;
   const redraw = () => {
-    if (width === 0) return;
+    isStale = !isSeen;
+    if (width === 0 || isStale) return;
     const scale = window.devicePixelRatio || 1;
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
@@ -117,6 +120,11 @@ function chart(height, draw, label) {
   new ResizeObserver(([entry]) => {
     width = Math.floor(entry.contentRect.width);
     redraw();
+  }).observe(canvas);
+  // What nobody sees is drawn when it comes into sight.
+  new IntersectionObserver((entries) => {
+    isSeen = entries.at(-1).isIntersecting;
+    if (isSeen && isStale) redraw();
   }).observe(canvas);
   onScheme(redraw);
   return { canvas, redraw: soon(redraw) };

@@ -35,66 +35,80 @@ function memorySteps(events) {
   return of;
 }
 
+/** The most that each name holds in each column of pixels; one without events keeps what was live before. */
+function memoryLayers(steps, columns, end) {
+  return [...steps.values()].map(({ times, live }) => {
+    const all = new Float64Array(columns);
+    let at = 0;
+    let now = 0;
+    for (let x = 0; x < columns; x++) {
+      const until = ((x + 1) / columns) * (end || 1);
+      all[x] = now;
+      while (at < times.length && (times[at] < until || x === columns - 1)) {
+        now = live[at++];
+        all[x] = Math.max(all[x], now);
+      }
+    }
+    return all;
+  });
+}
+
+/** The most bytes that were live, and when. */
+function peakOf(events) {
+  let peak = 0;
+  let peakAt = 0;
+  let sum = 0;
+  for (const [ms, , delta, live] of events) {
+    sum = isNumber(live) ? live : sum + delta;
+    if (sum > peak) [peak, peakAt] = [sum, ms];
+  }
+  return [peak, peakAt];
+}
+
+/** Fills the area between a base and what a layer adds to it, and raises the base. */
+function fillLayer(context, left, layer, base, y, peak) {
+  const path = new Path2D();
+  for (let x = 0; x < layer.length; x++) {
+    if (layer[x] <= 0) continue;
+    const low = y(base[x]);
+    base[x] += layer[x];
+    let end = x + 1;
+    // Columns that are alike are one box.
+    while (end < layer.length && layer[end] === layer[x] && base[end] + layer[end] === base[x]) {
+      base[end] += layer[end];
+      end++;
+    }
+    const high = y(Math.min(peak, base[x]));
+    path.rect(left + x, high, end - x, Math.max(low - high, 0.5));
+    x = end - 1;
+  }
+  context.fill(path);
+}
+
 function memoryPane(model, select) {
-  const events = (model.data.profile && model.data.profile.memory) || [];
+  const { profile } = model.data;
+  const events = (profile && profile.memory) || [];
   if (!events.length) return null;
   const steps = memorySteps(events);
-  const names = [...steps.keys()];
-  const spans = model.data.profile.timeline || [];
-  let end = events[events.length - 1][0];
-  for (const span of spans) end = Math.max(end, span[3]);
-  let peak = 0,
-    peakAt = 0,
-    isLive = 0;
-  for (const [ms, , delta, live] of events) {
-    isLive = isNumber(live) ? live : isLive + delta;
-    if (isLive > peak) [peak, peakAt] = [isLive, ms];
-  }
-  const items = names.map((name) => itemOfName(model, name));
-  const left = 58,
-    top = 18,
-    height = 200;
-  const layers = (width) => {
-    // The most that each name holds in each column of pixels; a column without events keeps what was live before.
-    const columns = Math.max(1, Math.floor(width));
-    return names.map((name) => {
-      const { times, live } = steps.get(name);
-      const all = new Float64Array(columns);
-      let at = 0,
-        now = 0;
-      for (let x = 0; x < columns; x++) {
-        const until = ((x + 1) / columns) * (end || 1);
-        all[x] = now;
-        while (at < times.length && (times[at] < until || x === columns - 1)) {
-          now = live[at++];
-          all[x] = Math.max(all[x], now);
-        }
-      }
-      return all;
-    });
-  };
-  let made = [];
-  const draw = (context, width, height) => {
-    const wide = width - left - 8,
-      tall = height - AXIS - top;
-    if (wide < 20) return;
-    made = layers(wide);
+  const [peak, peakAt] = peakOf(events);
+  const end = (profile.timeline || []).reduce((most, span) => Math.max(most, span[3]), events[events.length - 1][0]);
+  const items = [...steps.keys()].map((name) => itemOfName(model, name));
+  const left = 58;
+  const top = 18;
+  const height = 200;
+  const tall = height - AXIS - top;
+  const y = (value) => top + tall - (value / (peak || 1)) * tall;
+  let layers = [];
+  const draw = (context, width) => {
+    const wide = Math.max(20, width - left - 8);
+    if (!layers.length || layers[0].length !== wide) layers = memoryLayers(steps, wide, end);
     const now = select.now();
-    const y = (value) => top + tall - (value / (peak || 1)) * tall;
     grid(context, left, wide, y, peak);
-    const base = new Float64Array(made[0].length);
-    names.forEach((_, n) => {
-      const isLit = now === NOWHERE || belongs(items[n], now) > 0 || (now.f >= 0 && items[n].f === now.f);
-      context.globalAlpha = isLit ? 0.85 : 0.2;
-      context.fillStyle = items[n].f >= 0 ? colour(model.colours[items[n].f].slice(4, -1)) : colour("--none");
-      for (let x = 0; x < base.length; x++) {
-        const value = made[n][x];
-        if (value <= 0) continue;
-        const from = y(base[x]),
-          to = y(Math.min(peak, base[x] + value));
-        context.fillRect(left + x, to, 1.02, Math.max(from - to, 0.5));
-        base[x] += value;
-      }
+    const base = new Float64Array(wide);
+    items.forEach((one, n) => {
+      context.globalAlpha = now === NOWHERE || belongs(one, now) > 0 || (now.f >= 0 && one.f === now.f) ? 0.85 : 0.2;
+      context.fillStyle = colour(one.f >= 0 ? model.colours[one.f].slice(4, -1) : "--none");
+      fillLayer(context, left, layers[n], base, y, peak);
     });
     context.globalAlpha = 1;
     mark(context, left + (peakAt / (end || 1)) * wide, top, tall, "peak " + bytes(peak), left + wide);
@@ -102,21 +116,18 @@ function memoryPane(model, select) {
   };
   const { canvas, redraw } = chart(height, draw, "Memory over time, peak " + bytes(peak));
   select.watch(redraw);
-  pick(select, canvas, (x, y, width) => {
-    const column = Math.floor(x - left),
-      tall = height - AXIS - top;
-    if (!made.length || column < 0 || column >= made[0].length) return NOWHERE;
-    let value = ((top + tall - y) / tall) * peak;
-    for (let n = 0; n < names.length; n++) {
-      if (value >= 0 && value < made[n][column]) return items[n];
-      value -= made[n][column];
-    }
-    return NOWHERE;
+  pick(select, canvas, (px, py) => {
+    const column = Math.floor(px - left);
+    let value = ((top + tall - py) / tall) * peak;
+    const at = layers.findIndex((layer) => {
+      const isHere = value >= 0 && value < layer[column];
+      value -= layer[column];
+      return isHere;
+    });
+    return at < 0 ? NOWHERE : items[at];
   });
-  const legend = memoryLegend(model, select, steps, items);
-  return pane("memory", "Memory", h("div", { class: "figure" }, canvas, legend), {
-    note: "peak " + bytes(model.data.profile.peak_bytes || peak),
-  });
+  const body = h("div", { class: "figure" }, canvas, memoryLegend(model, select, steps, items));
+  return pane("memory", "Memory", body, { note: "peak " + bytes(profile.peak_bytes || peak) });
 }
 
 function grid(context, left, wide, y, peak) {
