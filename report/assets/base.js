@@ -45,11 +45,14 @@ function digits(value) {
   return value.toFixed(2);
 }
 
+/** Whole numbers with commas; made once, as that takes its time. */
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
 /** 32900000 as `32.9 M`. */
 function count(value) {
   if (!isNumber(value)) return "";
   const size = Math.abs(value);
-  if (size < 1e4) return Number.isInteger(value) ? value.toLocaleString("en") : digits(value);
+  if (size < 1e4) return Number.isInteger(value) ? plain.format(value) : digits(value);
   const [unit, by] = size < 1e6 ? ["k", 1e3] : size < 1e9 ? ["M", 1e6] : size < 1e12 ? ["G", 1e9] : ["T", 1e12];
   return digits(value / by) + "\u2009" + unit;
 }
@@ -78,7 +81,8 @@ function percent(share) {
 /** Steps of an axis: about `most` round numbers from 0 to `end`. */
 function ticks(end, most) {
   if (!(end > 0)) return [0];
-  const raw = end / most, power = 10 ** Math.floor(Math.log10(raw));
+  const raw = end / most,
+    power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
   const all = [];
   for (let value = 0; value <= end * 1.0001; value += step) all.push(value);
@@ -87,7 +91,8 @@ function ticks(end, most) {
 
 /** The index of the last number of a sorted list that is at most `value`; -1 if there is none. */
 function lastAtMost(sorted, value) {
-  let low = 0, high = sorted.length;
+  let low = 0,
+    high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (sorted[middle] <= value) low = middle + 1;
@@ -96,12 +101,15 @@ function lastAtMost(sorted, value) {
   return low - 1;
 }
 
-/** Makes a canvas as wide as its box, sharp on every screen; `draw(context, width, height)` is called on each change. */
+/** Makes a canvas as wide as its box, sharp on every screen; each change calls `draw(context, width, height)`. */
 function chart(height, draw, label) {
   const canvas = h("canvas", { class: "chart", role: "img", "aria-label": label, style: { height: height + "px" } });
   let width = 0;
+  let isSeen = false;
+  let isStale = true;
   const redraw = () => {
-    if (width === 0) return;
+    isStale = !isSeen;
+    if (width === 0 || isStale) return;
     const scale = window.devicePixelRatio || 1;
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
@@ -113,8 +121,26 @@ function chart(height, draw, label) {
     width = Math.floor(entry.contentRect.width);
     redraw();
   }).observe(canvas);
+  // What nobody sees is drawn when it comes into sight.
+  new IntersectionObserver((entries) => {
+    isSeen = entries.at(-1).isIntersecting;
+    if (isSeen && isStale) redraw();
+  }).observe(canvas);
   onScheme(redraw);
-  return { canvas, redraw };
+  return { canvas, redraw: soon(redraw) };
+}
+
+/** Does a thing once before the next picture, however often it is asked for. */
+function soon(call) {
+  let isQueued = false;
+  return () => {
+    if (isQueued) return;
+    isQueued = true;
+    requestAnimationFrame(() => {
+      isQueued = false;
+      call();
+    });
+  };
 }
 
 /** Calls back when the colours of the system change between light and dark. */
@@ -122,9 +148,15 @@ function onScheme(call) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", call);
 }
 
-/** The colour of a custom property, for canvases. */
+const colours = new Map();
+onScheme(() => colours.clear());
+
+/** The colour of a custom property, for canvases; asked of the style once, as that takes its time. */
 function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888";
+  if (!colours.has(name)) {
+    colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888");
+  }
+  return colours.get(name);
 }
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,22 +1,48 @@
 /* The graph of Funcs and images, laid out when the report was made. */
 
 const ROOM = 14;
+/** The width of the widest pane of a graph; wider graphs are made smaller. */
+const MOST_WIDTH = 330;
 
 function graphPane(model, select) {
   const graph = model.data.graph;
   if (!graph || !(graph.nodes || []).length) return null;
-  const width = graph.width + 2 * ROOM, height = graph.height + 2 * ROOM;
-  const root = s("svg", { viewBox: [-ROOM, -ROOM, width, height].join(" "), role: "img",
-    "aria-label": "Graph of " + graph.nodes.length + " Funcs and images" });
-  root.append(s("defs", {}, s("marker", { id: "tip", viewBox: "0 0 8 8", refX: "7", refY: "4", markerWidth: "7",
-    markerHeight: "7", orient: "auto-start-reverse" }, s("path", { d: "M1 1 7 4 1 7", class: "tip" }))));
-  const labels = s("g", {});
-  for (const edge of graph.edges || []) root.append(edgeOf(model, select, graph, edge, labels));
+  const width = graph.width + 2 * ROOM,
+    height = graph.height + 2 * ROOM;
+  const root = s("svg", {
+    viewBox: [-ROOM, -ROOM, width, height].join(" "),
+    role: "img",
+    "aria-label": "Graph of " + graph.nodes.length + " Funcs and images",
+  });
+  root.append(
+    s(
+      "defs",
+      {},
+      s(
+        "marker",
+        {
+          id: "tip",
+          viewBox: "0 0 8 8",
+          refX: "7",
+          refY: "4",
+          markerWidth: "7",
+          markerHeight: "7",
+          orient: "auto-start-reverse",
+        },
+        s("path", { d: "M1 1 7 4 1 7", class: "tip" }),
+      ),
+    ),
+  );
+  const labels = s("g", {}),
+    taken = new Map();
+  for (const edge of graph.edges || []) root.append(edgeOf(model, select, graph, edge, labels, taken));
   root.append(labels);
   for (const node of graph.nodes) root.append(nodeOf(model, select, node));
   const box = h("div", { class: "scroll graph" }, root);
-  zoomed(box, root, width, height);
-  const made = pane("dag", "Graph", box, { note: legendOf(graph) });
+  const zoom = zoomed(box, root, width, height, graph.nodes[0].x + graph.nodes[0].w / 2 + ROOM);
+  const tools = [button("\u2212", "Smaller", () => zoom(0.8)), button("+", "Larger", () => zoom(1.25))];
+  const made = pane("dag", "Graph", box, { note: legendOf(graph), tools: width > MOST_WIDTH ? tools : [] });
+  made.style.setProperty("--wide", Math.round(Math.max(215, Math.min(MOST_WIDTH, width * 0.8))) + "px");
   select.onPin((one, origin) => {
     const node = origin !== made && one.f >= 0 && select.first(root, one);
     if (node) intoSight(box, node);
@@ -28,14 +54,26 @@ function legendOf(graph) {
   return graph.nodes.some((node) => node.inline) ? "dashed: inlined" : "";
 }
 
-/** Fits the graph to the width of its pane, but not so that names cannot be read. */
-function zoomed(box, root, width, height) {
-  const fit = () => {
-    const scale = Math.max(0.72, Math.min(1, (box.clientWidth - 2) / width));
+/** Fits the graph to the width of its pane, but not so that names cannot be read; returns what zooms. */
+function zoomed(box, root, width, height, middle) {
+  let scale = 0,
+    isChosen = false;
+  const set = (to) => {
+    const x = scale > 0 ? (box.scrollLeft + box.clientWidth / 2) / scale : middle;
+    const y = scale > 0 ? (box.scrollTop + box.clientHeight / 2) / scale : 0;
+    scale = to;
     root.style.width = width * scale + "px";
     root.style.height = height * scale + "px";
+    box.scrollLeft = x * scale - box.clientWidth / 2;
+    box.scrollTop = y * scale - box.clientHeight / 2;
   };
-  new ResizeObserver(fit).observe(box);
+  new ResizeObserver(() => {
+    if (!isChosen && box.clientWidth > 0) set(Math.max(0.7, Math.min(1, (box.clientWidth - 14) / width)));
+  }).observe(box);
+  return (by) => {
+    isChosen = true;
+    set(Math.max(0.15, Math.min(2, scale * by)));
+  };
 }
 
 function nodeOf(model, select, node) {
@@ -45,14 +83,38 @@ function nodeOf(model, select, node) {
   const share = one.f >= 0 ? model.shareOfName[one.f] : undefined;
   const place = "translate(" + node.x + " " + node.y + ")";
   const cls = "node" + (node.inline ? " inline" : "") + (isImage ? " image" : "") + (node.output ? " output" : "");
-  const below = isImage ? "image" : node.inline ? "inlined" : isNumber(share) ? percent(share) : node.output ? "output" : "";
-  const text = s("text", { x: 14, y: below ? node.h / 2 - 3 : node.h / 2 + 4, class: "name" }, shortened(node.name, node.w));
-  const made = s("g", { class: cls, transform: place, role: "listitem" }, s("title", {}, node.name),
+  const below = isImage
+    ? "image"
+    : node.inline
+      ? "inlined"
+      : isNumber(share)
+        ? percent(share)
+        : node.output
+          ? "output"
+          : "";
+  const text = s(
+    "text",
+    { x: 14, y: below ? node.h / 2 - 3 : node.h / 2 + 4, class: "name" },
+    shortened(node.name, node.w),
+  );
+  const made = s(
+    "g",
+    { class: cls, transform: place, role: "listitem" },
+    s("title", {}, node.name),
     s("rect", { width: node.w, height: node.h, rx: isImage ? node.h / 2 : 5 }),
-    !isImage && s("path", { class: "edge", d: "M0 5a5 5 0 0 1 4-4.9V" + (node.h - 0.1) + "a5 5 0 0 1-4-4.9z" }), text,
+    !isImage && s("path", { class: "edge", d: "M0 5a5 5 0 0 1 4-4.9V" + (node.h - 0.1) + "a5 5 0 0 1-4-4.9z" }),
+    text,
     below && s("text", { x: 14, y: node.h / 2 + 12, class: "below" }, below),
-    isNumber(share) && s("rect", { class: "share", x: 4, y: node.h - 3, height: 3, rx: 0,
-      width: Math.max(0, Math.min(1, share)) * (node.w - 4) }));
+    isNumber(share) &&
+      s("rect", {
+        class: "share",
+        x: 4,
+        y: node.h - 3,
+        height: 3,
+        rx: 0,
+        width: Math.max(0, Math.min(1, share)) * (node.w - 4),
+      }),
+  );
   return select.link(made, one);
 }
 
@@ -63,19 +125,23 @@ function shortened(name, width) {
   return "\u2068" + (chars.length > most ? chars.slice(0, most - 1).join("") + "\u2026" : name) + "\u2069";
 }
 
-function edgeOf(model, select, graph, edge, labels) {
+function edgeOf(model, select, graph, edge, labels, taken) {
   const from = graph.nodes[edge.from];
-  const path = s("path", { class: "line" + (from.inline ? " inline" : ""), d: curve(edge.points),
-    "marker-end": "url(#tip)" });
+  const path = s("path", {
+    class: "flow" + (from.inline ? " inline" : ""),
+    d: curve(edge.points),
+    "marker-end": "url(#tip)",
+  });
   const f = model.byName.get(from.name);
   const to = model.byName.get(graph.nodes[edge.to].name);
   const ends = [f, to].filter((f) => f !== undefined).map((f) => ({ f, d: -1, l: -1 }));
-  const says = [isNumber(edge.bytes) && bytes(edge.bytes), isNumber(edge.times) && edge.times !== 1 && "\u00d7" + digits(edge.times)
-    .replace(/\.0+$/, "")].filter(Boolean).join("  ");
-  if (says) {
-    const [x, y] = midpoint(edge.points);
-    labels.append(select.link(s("text", { x: x + 5, y: y + 4, class: "says" }, says), ...ends));
-  }
+  const says = [
+    isNumber(edge.bytes) && bytes(edge.bytes),
+    isNumber(edge.times) && edge.times !== 1 && "\u00d7" + digits(edge.times).replace(/\.0+$/, ""),
+  ]
+    .filter(Boolean)
+    .join("  ");
+  if (says) labels.append(select.link(labelOf(says, edge.points, taken), ...ends));
   return select.link(path, ...ends);
 }
 
@@ -83,23 +149,38 @@ function edgeOf(model, select, graph, edge, labels) {
 function curve(points) {
   let text = "M" + points[0].join(" ");
   for (let i = 1; i < points.length; i++) {
-    const [x0, y0] = points[i - 1], [x1, y1] = points[i];
+    const [x0, y0] = points[i - 1],
+      [x1, y1] = points[i];
     const middle = (y0 + y1) / 2;
     text += "C" + [x0, middle, x1, middle, x1, y1].join(" ");
   }
   return text;
 }
 
-function midpoint(points) {
-  const at = (points.length - 1) / 2;
-  const [a, b] = [points[Math.floor(at)], points[Math.ceil(at)]];
-  if (a !== b) return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-  return a;
+/**
+ * A label in the middle of a piece of an edge, the last one first; where others have taken all places, it is shown
+ * while the edge is lit. `taken` has the ends of labels by their height.
+ */
+function labelOf(says, points, taken) {
+  const long = says.length * 6 + 6;
+  let found = null;
+  for (let i = points.length - 1; i > 0 && !found; i -= 2) {
+    const x = (points[i - 1][0] + points[i][0]) / 2 + 5,
+      y = Math.round((points[i - 1][1] + points[i][1]) / 2) + 4;
+    const others = taken.get(y) || [];
+    if (others.some(([from, to]) => x < to && x + long > from)) continue;
+    taken.set(y, [...others, [x, x + long]]);
+    found = [x, y];
+  }
+  const [a, b] = points.slice(-2);
+  const [x, y] = found || [(a[0] + b[0]) / 2 + 5, (a[1] + b[1]) / 2 + 4];
+  return s("text", { x, y, class: found ? "says" : "says far" }, says);
 }
 
 /** Scrolls a box so that an element in it is in sight; the page stays. */
 function intoSight(box, node) {
-  const inner = node.getBoundingClientRect(), outer = box.getBoundingClientRect();
+  const inner = node.getBoundingClientRect(),
+    outer = box.getBoundingClientRect();
   if (inner.top < outer.top + 4 || inner.bottom > outer.bottom - 4) {
     box.scrollTop += inner.top - outer.top - outer.height / 3;
   }

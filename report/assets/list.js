@@ -12,7 +12,10 @@ function longList(model, select, options) {
   const ruler = h("canvas", { class: "ruler", "aria-hidden": "true" });
   const box = h("div", { class: "list", tabindex: "0", role: "listbox", "aria-label": options.label }, view, ruler);
   const id = "list" + (longList.made = (longList.made || 0) + 1);
-  let rows = new Map(), cursor = -1, total = 0, isQueued = false;
+  let rows = new Map(),
+    steps = [],
+    cursor = -1,
+    total = 0;
   const self = { box, cursor: () => cursor };
 
   function fill(i) {
@@ -36,7 +39,6 @@ function longList(model, select, options) {
   }
 
   function draw() {
-    isQueued = false;
     const from = Math.max(0, Math.floor(view.scrollTop / options.height) - OVERSCAN);
     const to = Math.min(total, Math.ceil((view.scrollTop + view.clientHeight) / options.height) + OVERSCAN);
     for (const [i, node] of rows) {
@@ -53,11 +55,6 @@ function longList(model, select, options) {
     }
     sizer.append(made);
   }
-  const queue = () => {
-    if (isQueued) return;
-    isQueued = true;
-    requestAnimationFrame(draw);
-  };
 
   /** Draws all anew, after the rows have changed. */
   self.reset = () => {
@@ -67,7 +64,9 @@ function longList(model, select, options) {
     cursor = Math.min(cursor, total - 1);
     sizer.style.height = total * options.height + "px";
     sizer.style.minWidth = options.width ? options.width() + "ch" : "";
+    ruler.hidden = total * options.height <= view.clientHeight;
     draw();
+    measure();
     drawRuler();
   };
   self.repaint = () => {
@@ -76,7 +75,8 @@ function longList(model, select, options) {
   };
   /** Scrolls a row into sight, to the middle where it was not in sight before. */
   self.show = (i) => {
-    const top = i * options.height, space = view.clientHeight;
+    const top = i * options.height,
+      space = view.clientHeight;
     if (top >= view.scrollTop + options.height && top <= view.scrollTop + space - 2 * options.height) return;
     view.scrollTop = Math.max(0, top - space / 3);
     draw();
@@ -110,45 +110,52 @@ function longList(model, select, options) {
     event.preventDefault();
   }
 
-  function drawRuler() {
-    const height = ruler.clientHeight, width = ruler.clientWidth;
-    if (!height || !width) return;
-    const scale = window.devicePixelRatio || 1;
-    ruler.width = width * scale;
+  /** Sizes the ruler and keeps the items of each of its steps, so that a selection asks neither style nor rows. */
+  function measure() {
+    const height = ruler.clientHeight,
+      scale = window.devicePixelRatio || 1;
+    steps = [];
+    if (!height || !total) return;
+    ruler.width = ruler.clientWidth * scale;
     ruler.height = height * scale;
-    const context = ruler.getContext("2d");
-    context.scale(scale, scale);
-    const now = select.now(), isLit = now !== NOWHERE;
-    const hues = new Map();
-    const size = Math.max(1, Math.min(options.height, height / Math.max(1, total)));
+    ruler.getContext("2d").scale(scale, scale);
     const whole = Math.min(height, total * options.height);
-    for (let y = 0; y < whole; y += size) {
-      const from = Math.floor((y / whole) * total), to = Math.max(from + 1, Math.floor(((y + size) / whole) * total));
-      let f = -1, most = 0;
+    const size = Math.max(1, Math.min(options.height, height / total));
+    for (let y = 0; y < whole - 0.01; y += size) {
+      const from = Math.floor((y / whole) * total);
+      const to = Math.max(from + 1, Math.floor(((y + size) / whole) * total));
+      const items = [];
       for (let i = from; i < to && i < total; i++) {
         const one = options.item(i);
-        const level = isLit ? belongs(one, now) : 0;
-        if (f < 0 || level > most) f = one.f;
-        most = Math.max(most, level);
+        if (one.f >= 0 && one !== items[items.length - 1]) items.push(one);
       }
-      if (f < 0) continue;
-      const name = model.colours[f].slice(4, -1);
-      if (!hues.has(name)) hues.set(name, colour(name));
+      if (items.length) steps.push({ y, size, items });
+    }
+  }
+
+  function drawRuler() {
+    const context = ruler.getContext("2d"),
+      width = 12;
+    context.clearRect(0, 0, width, ruler.height);
+    const now = select.now(),
+      isLit = now !== NOWHERE;
+    for (const { y, size, items } of steps) {
+      let { f } = items[0],
+        most = 0;
+      for (const one of isLit ? items : []) {
+        const level = belongs(one, now);
+        if (level > most) [f, most] = [one.f, level];
+      }
       context.globalAlpha = isLit ? [0.12, 0.45, 1][most] : 0.5;
-      context.fillStyle = hues.get(name);
+      context.fillStyle = colour(model.colours[f].slice(4, -1));
       context.fillRect(isLit && most === 2 ? 0 : 2, y, width, Math.max(size - (size > 3 ? 1 : 0), 0.7));
     }
   }
 
-  let isRulerQueued = false;
+  const rulerSoon = soon(drawRuler);
   select.watch(() => {
     self.repaint();
-    if (isRulerQueued) return;
-    isRulerQueued = true;
-    requestAnimationFrame(() => {
-      isRulerQueued = false;
-      drawRuler();
-    });
+    rulerSoon();
   });
   ruler.addEventListener("pointerdown", (event) => {
     const to = (y) => {
@@ -160,10 +167,12 @@ function longList(model, select, options) {
     ruler.onpointermove = (move) => to(move.offsetY);
     ruler.onpointerup = () => (ruler.onpointermove = null);
   });
-  view.addEventListener("scroll", queue, { passive: true });
+  view.addEventListener("scroll", soon(draw), { passive: true });
   box.addEventListener("keydown", keys);
   new ResizeObserver(() => {
+    ruler.hidden = total * options.height <= view.clientHeight;
     draw();
+    measure();
     drawRuler();
   }).observe(view);
   onScheme(drawRuler);

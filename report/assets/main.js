@@ -32,14 +32,21 @@ function show(reports, at, switchTo) {
   const select = selection(model);
   const player = orderPlayer(model);
   const rows = rowsOf(model, select, player, reports);
-  const page = h("div", { id: "page" }, topBar(model, select, reports, at, switchTo), headOf(model), h("main", {}, rows),
-    h("footer", {}, bdi(model.data.made_by || "")));
+  const page = h(
+    "div",
+    { id: "page" },
+    topBar(model, select, reports, at, switchTo),
+    headOf(model),
+    h("main", {}, rows),
+    h("footer", {}, bdi(model.data.made_by || "")),
+  );
   document.body.replaceChildren(page, ...document.querySelectorAll("#data"));
   if (model.data.title) document.title = model.data.title;
   const panes = [...page.querySelectorAll(".pane")];
   const quiet = [listen(model, select), keys(select, panes, player)];
   const one = itemOfAddress(model, location.hash);
-  if (one !== NOWHERE) select.pin(one, null);
+  // Panes know their sizes after the first picture, and can scroll then.
+  if (one !== NOWHERE) requestAnimationFrame(() => setTimeout(() => select.pin(one, null), 0));
   return () => {
     if (player) player.pause();
     for (const end of quiet) end();

@@ -14,6 +14,7 @@ function indexed(data) {
     nest: list(data.nest),
     names: [],
     byName: new Map(),
+    items: new Map(),
     defsOf: [],
     colours: [],
     rows: list(data.profile && data.profile.rows),
@@ -79,8 +80,15 @@ function shares(model) {
   }
 }
 
-/** The item of a definition and a loop. */
+/** The item of a definition and a loop; the same one for the same numbers. */
 function item(model, d, l = -1) {
+  const key = d * 0x100000 + l;
+  let known = model.items.get(key);
+  if (!known) model.items.set(key, (known = newItem(model, d, l)));
+  return known;
+}
+
+function newItem(model, d, l) {
   if (d >= 0 && d < model.defs.length) return { f: model.defOf[d], d, l };
   if (l >= 0 && l < model.loops.length) {
     const of = model.loops[l].definition;

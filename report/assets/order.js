@@ -1,6 +1,9 @@
 /* The order of evaluation, played: its spans, the state of each canvas, and its controls. */
 
-const STORE = 0, LOAD = 1, AGAIN = 2, FREE = 3;
+const STORE = 0,
+  LOAD = 1,
+  AGAIN = 2,
+  FREE = 3;
 const SPEEDS = [0.1, 0.25, 1, 4, 16];
 const SECONDS = 14;
 
@@ -16,13 +19,17 @@ function orderPlayer(model) {
     ends[i] = all;
   });
   const states = order.canvases.map((canvas) => emptyState(canvas));
-  const self = { at: 0, total: all, spans, states, isPlaying: false, speed: 2 };
-  const loopCalls = [], drawCalls = [];
-  let done = 0, before = 0, now = -1;
+  const self = { at: 0, total: all, spans, states, isPlaying: false, isUsed: false, speed: 2 };
+  const loopCalls = [],
+    drawCalls = [];
+  let done = 0,
+    before = 0,
+    now = -1;
   self.onLoop = (call) => loopCalls.push(call);
   self.onDraw = (call) => drawCalls.push(call);
   self.spanAt = (at) => Math.min(spans.length - 1, lastAtMost(ends, at) + 1);
-  self.loop = () => now;
+  /** The loop at work, once somebody has moved the time. */
+  self.loop = () => (self.isUsed ? now : -1);
   /** The span that is at work; `null` before the first. */
   self.current = () => (self.at > 0 ? spans[self.spanAt(self.at - 1e-6)] : null);
 
@@ -57,16 +64,19 @@ function orderPlayer(model) {
   };
   /** One span on or back; where a loop is pinned, to the next span that begins an iteration of it. */
   self.step = (by, loop = -1) => {
+    self.isUsed = true;
     self.pause();
     let i = self.at <= 0 ? -1 : self.spanAt(self.at - 1e-6);
     const isFull = i < 0 || ends[i] <= self.at + 1e-6;
     if (by < 0 && !isFull) return self.seek(i > 0 ? ends[i - 1] : 0);
     if (by > 0 && !isFull && loop < 0) return self.seek(ends[i]);
     i += by;
-    while (loop >= 0 && i > 0 && i < spans.length - 1 && !(spans[i][6] === loop && spans[i - by][6] !== loop)) i += by;
+    while (loop >= 0 && i > 0 && i < spans.length - 1 && !(spans[i][6] === loop && spans[i - by][6] !== loop))
+      i += by;
     self.seek(i < 0 ? 0 : ends[Math.min(i, spans.length - 1)]);
   };
-  let frame = 0, last = 0;
+  let frame = 0,
+    last = 0;
   const tick = (time) => {
     const by = Math.min(0.1, Math.max(0, time - last) / 1000);
     last = time;
@@ -75,6 +85,7 @@ function orderPlayer(model) {
     else if (self.isPlaying) frame = requestAnimationFrame(tick);
   };
   self.play = () => {
+    self.isUsed = true;
     if (self.at >= all) self.seek(0);
     self.isPlaying = true;
     last = performance.now();
@@ -94,9 +105,27 @@ function orderPlayer(model) {
 function emptyState({ name, kind, min, extent }) {
   const [w, hgt] = [Math.max(0, extent[0] || 0), Math.max(0, extent.length > 1 ? extent[1] : 1)];
   const size = w * hgt;
+<<<<<<< HEAD
   return { name, isImage: kind === "image", x0: min[0] || 0, y0: min.length > 1 ? min[1] : 0, w, h: hgt, freed: 0,
     stored: new Float64Array(size), loaded: new Float64Array(size), gone: new Float64Array(size), times: new Uint16Array(size),
     stores: 0, loads: 0, again: 0 };
+=======
+  return {
+    name,
+    isImage: kind === "image",
+    x0: min[0] || 0,
+    y0: min.length > 1 ? min[1] : 0,
+    w,
+    h: hgt,
+    freed: 0,
+    stored: new Float64Array(size),
+    loaded: new Float64Array(size),
+    times: new Uint16Array(size),
+    stores: 0,
+    loads: 0,
+    again: 0,
+  };
+>>>>>>> page
 }
 
 function clear(state) {
@@ -113,7 +142,8 @@ function apply(state, kind, x, y, from, to, time) {
     state.freed = time + 1;
     return;
   }
-  const row = (y - state.y0) * state.w, first = x - state.x0;
+  const row = (y - state.y0) * state.w,
+    first = x - state.x0;
   const isIn = y >= state.y0 && y < state.y0 + state.h;
   for (let i = from; i < to; i++) {
     const at = first + i;
@@ -135,31 +165,77 @@ function orderPane(model, select, player) {
   const { order } = model.data;
   const cards = player.states.map((state) => canvasOf(model, select, player, state));
   const play = button("\u25b6", "Play", () => player.toggle(), { class: "play" });
-  const scrub = h("input", { type: "range", min: 0, max: player.total, step: 1, value: 0, "aria-label": "Time in points" });
+  const scrub = h("input", {
+    type: "range",
+    min: 0,
+    max: player.total,
+    step: 1,
+    value: 0,
+    "aria-label": "Time in points",
+  });
   scrub.addEventListener("input", () => {
+    const to = Number(scrub.value);
+    player.isUsed = true;
     player.pause();
-    player.seek(Number(scrub.value));
+    player.seek(to);
   });
   const where = h("output", { class: "where" });
   const doing = h("p", { class: "caption" }, "\u00a0");
   const step = (by) => () => player.step(by, select.pinned.l);
-  const speeds = choice("Speed", SPEEDS.map((speed) => "\u00d7" + speed), player.speed, (i) => (player.speed = i));
+  const speeds = choice(
+    "Speed",
+    SPEEDS.map((speed) => "\u00d7" + speed),
+    player.speed,
+    (i) => (player.speed = i),
+  );
   const show = () => {
     cards.forEach((card) => card.draw());
     play.textContent = player.isPlaying ? "\u275a\u275a" : "\u25b6";
     play.setAttribute("aria-label", player.isPlaying ? "Pause" : "Play");
     scrub.value = player.at;
     scrub.style.setProperty("--done", (player.at / player.total) * 100 + "%");
-    where.textContent = Math.floor(player.at).toLocaleString("en") + " / " + player.total.toLocaleString("en");
+    where.textContent = plain.format(Math.floor(player.at)) + " / " + plain.format(player.total);
     doing.replaceChildren(...doingNow(model, player));
   };
   player.onDraw(show);
-  const controls = h("div", { class: "player" }, play, button("\u2039", "One step back (,)", step(-1)),
-    button("\u203a", "One step on (.); with a loop pinned, to its next iteration", step(1)), scrub, where, speeds);
-  const legend = h("p", { class: "legend" }, [["fresh", "stored now"], ["kept", "stored"], ["again", "computed again"],
-    ["load", "loaded now"], ["freed", "freed"]].map(([cls, text]) => h("span", {}, h("i", { class: "swatch " + cls }), text)));
-  const made = pane("order", "Evaluation order", h("div", { class: "order" }, controls, doing,
-    h("div", { class: "canvases" }, cards.map((card) => card.node)), legend), { note: order.schematic, wide: true });
+  const controls = h(
+    "div",
+    { class: "player" },
+    play,
+    button("\u2039", "One step back (,)", step(-1)),
+    button("\u203a", "One step on (.); with a loop pinned, to its next iteration", step(1)),
+    scrub,
+    where,
+    speeds,
+  );
+  const legend = h(
+    "p",
+    { class: "legend" },
+    [
+      ["fresh", "stored now"],
+      ["kept", "stored"],
+      ["again", "computed again"],
+      ["load", "loaded now"],
+      ["freed", "freed"],
+    ].map(([cls, text]) => h("span", {}, h("i", { class: "swatch " + cls }), text)),
+  );
+  const made = pane(
+    "order",
+    "Evaluation order",
+    h(
+      "div",
+      { class: "order" },
+      controls,
+      doing,
+      h(
+        "div",
+        { class: "canvases" },
+        cards.map((card) => card.node),
+      ),
+      legend,
+    ),
+    { note: order.schematic, wide: true },
+  );
   // Something to see before anybody plays: a third of the way.
   player.seek(Math.floor(player.total / 3));
   return made;
@@ -174,6 +250,7 @@ function doingNow(model, player) {
   const loop = l >= 0 && model.loops[l] ? [" in ", bdi(model.loops[l].name, "mono")] : [];
   return ["thread " + thread + " " + verb + " ", bdi(player.states[canvas].name), where, ...loop];
 }
+<<<<<<< HEAD
 
 /** A canvas with its name and counts. */
 function canvasOf(model, select, player, state) {
@@ -255,3 +332,5 @@ function shadeOf(state, i, { at, total }, palette) {
   const age = state.loaded[i] > 0 ? (at - state.loaded[i]) / (glow * 0.7) : 1;
   return age < 1 ? mixed(palette.load, shade, Math.max(0, age)) : shade;
 }
+=======
+>>>>>>> page

@@ -2,21 +2,45 @@
 
 /** Makes a pane. `tools` stand right of its title; `focus` takes the keyboard where the pane is a list. */
 function pane(id, title, body, { tools = [], note, wide, focus } = {}) {
-  const head = h("header", {}, h("h2", { id: id + "-title" }, title), note && h("span", { class: "note" }, note),
-    h("span", { class: "tools" }, tools));
-  const node = h("section", { class: "pane" + (wide ? " wide" : ""), id, role: "region",
-    "aria-labelledby": id + "-title", tabindex: focus ? "-1" : "0" }, head, body);
+  const head = h(
+    "header",
+    {},
+    h("h2", { id: id + "-title" }, title),
+    note && h("span", { class: "note" }, note),
+    h("span", { class: "tools" }, tools),
+  );
+  const node = h(
+    "section",
+    {
+      class: "pane" + (wide ? " wide" : ""),
+      id,
+      role: "region",
+      "aria-labelledby": id + "-title",
+      tabindex: focus ? "-1" : "0",
+    },
+    head,
+    body,
+  );
   node.focusIn = () => (focus || node).focus({ preventScroll: true });
   return node;
 }
 
 /** Buttons of which one is pressed. */
 function choice(label, names, chosen, call) {
-  const buttons = names.map((name, i) => h("button", { type: "button", "aria-pressed": String(i === chosen),
-    onclick: () => {
-      buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(at === i)));
-      call(i);
-    } }, bdi(name)));
+  const buttons = names.map((name, i) =>
+    h(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(i === chosen),
+        onclick: () => {
+          buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(at === i)));
+          call(i);
+        },
+      },
+      bdi(name),
+    ),
+  );
   return h("span", { class: "choice", role: "group", "aria-label": label }, buttons);
 }
 
@@ -30,7 +54,10 @@ function swatch(hue) {
 
 /** A name with its colour, linked to all that belongs to it. */
 function chip(model, select, one, text) {
-  return select.link(h("span", { class: "chip" }, swatch(hueOf(model, one.f)), bdi(text || titleOf(model, one))), one);
+  return select.link(
+    h("span", { class: "chip" }, swatch(hueOf(model, one.f)), bdi(text || titleOf(model, one))),
+    one,
+  );
 }
 
 /** A bar of a share. */
@@ -51,25 +78,40 @@ function topBar(model, select, reports, at, switchTo) {
   tell();
   const names = reports.map((report, i) => (i === 0 ? "A " : "B ") + (report.title || "report"));
   const title = reports.length > 1 ? choice("Report", names, at, switchTo) : null;
-  return h("div", { id: "top" }, h("h1", {}, bdi(model.data.title || "report")), title, about,
-    button("?", "Keys", showKeys, { id: "help" }));
+  return h(
+    "div",
+    { id: "top" },
+    h("h1", {}, bdi(model.data.title || "report")),
+    title,
+    about,
+    button("?", "Keys", showKeys, { id: "help" }),
+  );
 }
 
 /** A selection in words. */
 function sentence(model, select, now) {
-  if (now === NOWHERE) return [h("span", { class: "hint" }, "Point at anything to see what belongs to it; click to pin")];
+  if (now === NOWHERE)
+    return [h("span", { class: "hint" }, "Point at anything to see what belongs to it; click to pin")];
   const parts = [];
   if (now.f >= 0) parts.push(h("strong", {}, swatch(hueOf(model, now.f)), bdi(titleOf(model, now))));
   if (now.l >= 0) {
     const loop = model.loops[now.l];
-    parts.push(h("span", {}, (loop.kind === "serial" ? "for" : loop.kind) + " ", bdi(loop.name, "mono"),
-      isNumber(loop.extent) ? " of " + count(loop.extent) : ""));
+    parts.push(
+      h(
+        "span",
+        {},
+        (loop.kind === "serial" ? "for" : loop.kind) + " ",
+        bdi(loop.name, "mono"),
+        isNumber(loop.extent) ? " of " + count(loop.extent) : "",
+      ),
+    );
   }
   const share = now.d >= 0 ? model.share[now.d] : now.f >= 0 ? model.shareOfName[now.f] : undefined;
   if (isNumber(share)) parts.push(h("span", {}, percent(share) + " of the time"));
   const d = now.d >= 0 ? now.d : now.f >= 0 ? model.defsOf[now.f][0] : undefined;
   const def = d === undefined ? null : model.defs[d];
-  if (def) parts.push(h("span", { class: "more" }, computed(def)), def.type && h("span", { class: "more mono" }, def.type));
+  if (def)
+    parts.push(h("span", { class: "more" }, computed(def)), def.type && h("span", { class: "more mono" }, def.type));
   if (same(now, select.pinned)) {
     parts.push(button("\u2715", "Unpin (Escape)", () => select.pin(NOWHERE, null), { class: "close" }));
   }
@@ -79,33 +121,57 @@ function sentence(model, select, now) {
 /** The place at which a definition is computed, in words. */
 function computed(def) {
   if (def.compute === "inline") return "inlined";
-  return (def.compute ? "computed " + def.compute : "computed") +
-    (def.store && def.store !== def.compute ? ", stored " + def.store : "");
+  return (
+    (def.compute ? "computed " + def.compute : "computed") +
+    (def.store && def.store !== def.compute ? ", stored " + def.store : "")
+  );
 }
 
 /** Facts and a fault, below the bar. */
 function headOf(model) {
   const { data } = model;
-  const facts = (data.facts || []).map(([name, value]) => h("div", {}, h("dt", {}, bdi(name)), h("dd", {}, bdi(value))));
-  return h("div", { id: "head" },
-    data.fault && h("div", { id: "fault", role: "alert" }, h("strong", {}, "The run ended with an error"),
-      h("pre", {}, visible(data.fault))),
-    facts.length > 0 && h("dl", { id: "facts" }, facts));
+  const facts = (data.facts || []).map(([name, value]) =>
+    h("div", {}, h("dt", {}, bdi(name)), h("dd", {}, bdi(value))),
+  );
+  return h(
+    "div",
+    { id: "head" },
+    data.fault &&
+      h(
+        "div",
+        { id: "fault", role: "alert" },
+        h("strong", {}, "The run ended with an error"),
+        h("pre", {}, visible(data.fault)),
+      ),
+    facts.length > 0 && h("dl", { id: "facts" }, facts),
+  );
 }
 
 const KEYS = [
-  ["[ ]", "previous and next pane"], ["1 \u2026 9", "the pane of that number"],
-  ["\u2191 \u2193", "move in loops and code"], ["\u2190 \u2192", "fold and unfold loops"],
-  ["Page, Home, End", "move far"], ["Enter", "pin what the cursor is on"], ["Escape", "unpin"],
-  ["/", "find in the code"], ["Space", "play the evaluation order"], [", .", "one step back and on"], ["?", "these keys"],
+  ["[ ]", "previous and next pane"],
+  ["1 \u2026 9", "the pane of that number"],
+  ["\u2191 \u2193", "move in loops and code"],
+  ["\u2190 \u2192", "fold and unfold loops"],
+  ["Page, Home, End", "move far"],
+  ["Enter", "pin what the cursor is on"],
+  ["Escape", "unpin"],
+  ["/", "find in the code"],
+  ["Space", "play the evaluation order"],
+  [", .", "one step back and on"],
+  ["?", "these keys"],
 ];
 
 function showKeys() {
   const known = document.getElementById("keys");
   if (known) return known.open ? known.close() : known.showModal();
   const rows = KEYS.map(([key, text]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)));
-  const dialog = h("dialog", { id: "keys", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("dl", {}, rows),
-    h("form", { method: "dialog" }, h("button", {}, "Close")));
+  const dialog = h(
+    "dialog",
+    { id: "keys", "aria-label": "Keys" },
+    h("h2", {}, "Keys"),
+    h("dl", {}, rows),
+    h("form", { method: "dialog" }, h("button", {}, "Close")),
+  );
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
   dialog.showModal();
@@ -123,7 +189,11 @@ function keys(select, panes, player) {
   const press = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const dialog = document.getElementById("keys");
-    if (dialog && dialog.open) return;
+    if (dialog && dialog.open) {
+      if (event.key !== "Escape" && event.key !== "?") return;
+      event.preventDefault();
+      return dialog.close();
+    }
     const isTyping = event.target.matches("input, select, textarea");
     if (event.key === "Escape") {
       if (isTyping) event.target.blur();

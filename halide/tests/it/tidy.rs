@@ -92,6 +92,13 @@ pub(crate) fn is_there(path: &str) -> bool {
 
 /// Every source file of the project with its text; paths are relative to the root.
 pub(crate) fn sources() -> Vec<(String, String)> {
+    let all = texts(&[".rs"]);
+    assert!(all.len() > 100, "the source tree was found");
+    all
+}
+
+/// Every file of the crates whose name ends so, with its text.
+fn texts(endings: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut todo: Vec<PathBuf> = CRATES.iter().map(|(_, dir)| root.join(dir)).collect();
     let mut all = Vec::new();
@@ -105,7 +112,7 @@ pub(crate) fn sources() -> Vec<(String, String)> {
                 if !name.starts_with('.') && name != "target" && name != "venv" {
                     todo.push(path);
                 }
-            } else if name.ends_with(".rs") {
+            } else if endings.iter().any(|ending| name.ends_with(ending)) {
                 let text = fs::read_to_string(&path).expect("source is text");
                 let short = path.strip_prefix(&root).expect("it is below the root");
                 all.push((short.to_string_lossy().replace('\\', "/"), text));
@@ -115,7 +122,6 @@ pub(crate) fn sources() -> Vec<(String, String)> {
     all.sort();
     // The folders of crates are nested.
     all.dedup();
-    assert!(all.len() > 100, "the source tree was found");
     all
 }
 
@@ -169,6 +175,21 @@ fn files_are_short() {
     let found =
         sources().into_iter().filter(|(path, text)| !is_test(path) && long(text)).map(|(path, _)| path).collect();
     none(found, &format!("longer than {MOST_LINES} lines; split it by what its parts do"));
+}
+
+#[test]
+fn files_of_pages_are_short_and_narrow() {
+    let pages = texts(&[".js", ".css", ".html"]);
+    assert!(pages.len() > 10, "the pages were found");
+    let mut found = Vec::new();
+    for (path, text) in pages {
+        if text.lines().count() > MOST_LINES {
+            found.push(format!("{path}: longer than {MOST_LINES} lines"));
+        }
+        let wide = (1..).zip(text.lines()).filter(|(_, line)| line.chars().count() > MOST_COLUMNS);
+        found.extend(wide.map(|(line, _)| format!("{path}:{line}: wider than {MOST_COLUMNS} columns")));
+    }
+    none(found, "programs and styles of pages keep the sizes of sources");
 }
 
 /// The most columns of a line of comment, which `rustfmt` does not break.

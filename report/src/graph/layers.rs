@@ -3,7 +3,7 @@
 /// The most nodes in one layer: more would make a drawing that has to be scrolled sideways.
 const MOST_IN_A_LAYER: usize = 10;
 
-/// Returns the layer of each node, so that each edge leads to a later layer. Edges that would close a cycle are ignored.
+/// Returns the layer of each node: each edge leads to a later layer. Edges that would close a cycle are ignored.
 pub(super) fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let order = topological(count, edges);
     let mut into: Vec<Vec<usize>> = vec![Vec::new(); count];

@@ -178,8 +178,8 @@ impl Sketch {
         Sketch { layers, links: vec![Vec::new(); count.saturating_sub(1)], width, weight: vec![1.0; nodes.len()] }
     }
 
-    /// Adds the members through which an edge passes, and returns them; none for an edge that runs outside. Edges of one
-    /// producer share a lane as far as they go together.
+    /// Adds the members through which an edge passes, and returns them; none for an edge that runs outside. Edges of
+    /// one producer share a lane as far as they go together.
     fn route(&mut self, (from, to): (usize, usize), layer: &[usize], lanes: &mut Lanes) -> Vec<usize> {
         let (top, bottom) = (layer[from], layer[to]);
         if bottom <= top || bottom - top > MOST_PASSED {

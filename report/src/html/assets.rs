@@ -1,7 +1,7 @@
 //! The program and the style of the page, as they stand in `assets`.
 
 /// The program, in the order in which its parts are read.
-const SCRIPTS: [&str; 14] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("../../assets/base.js"),
     include_str!("../../assets/model.js"),
     include_str!("../../assets/select.js"),
@@ -10,10 +10,13 @@ const SCRIPTS: [&str; 14] = [
     include_str!("../../assets/graph.js"),
     include_str!("../../assets/source.js"),
     include_str!("../../assets/nest.js"),
+    include_str!("../../assets/code.js"),
     include_str!("../../assets/tables.js"),
-    include_str!("../../assets/charts.js"),
+    include_str!("../../assets/roofline.js"),
+    include_str!("../../assets/memory.js"),
     include_str!("../../assets/threads.js"),
     include_str!("../../assets/order.js"),
+    include_str!("../../assets/cells.js"),
     include_str!("../../assets/compare.js"),
     include_str!("../../assets/main.js"),
 ];

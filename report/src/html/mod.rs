@@ -10,6 +10,9 @@ use escape::Escaped;
 use miniz_oxide::deflate::compress_to_vec;
 use serde_json::Value;
 
+/// The JSON Schema of a report's data, of version 2020-12.
+pub const SCHEMA: &str = include_str!("../../schema.json");
+
 /// The level of compression: higher ones take longer than they save.
 const LEVEL: u8 = 8;
 
@@ -19,7 +22,7 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
     %3Cpath d='M4 4h8M6 8h6M8 12h4' stroke='white' stroke-width='2' stroke-linecap='round'/%3E%3C/svg%3E";
 
 /// Makes the page of a report: one file that asks for nothing else, and is not allowed to. `data` is as `schema.json`
-/// says; what is missing is left out of the page, and so is what has another type.
+/// says; what is missing leaves its pane out.
 ///
 /// ```
 /// let data = serde_json::json!({"version": 1, "title": "blur · <tiles>", "facts": [["size", "640x480"]]});
@@ -41,7 +44,8 @@ pub fn html(data: &Value) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n\
          <link rel=\"icon\" href=\"{ICON}\">\n<style nonce=\"{nonce}\">\n{style}</style>\n\
-         <script nonce=\"{nonce}\">\"DecompressionStream\" in window && document.documentElement.classList.add(\"live\")\
+         <script nonce=\"{nonce}\">\
+         \"DecompressionStream\" in window && document.documentElement.classList.add(\"live\")\
          </script>\n</head>\n<body>\n<div id=\"static\">{tables}\
          <p class=\"why\">The rest of this report needs JavaScript and a browser of 2023 or later.</p></div>\n\
          <script type=\"text/plain\" id=\"data\">{packed}</script>\n\
@@ -72,6 +76,18 @@ mod tests {
         {
             assert!(html(&data).ends_with("</html>\n"));
         }
+    }
+
+    #[test]
+    fn the_schema_is_json_and_describes_each_part_of_a_report() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let parts = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let mut all = parts(&schema["$defs"]["report"]);
+        all.push("compare".into());
+        all.sort();
+        let mut top = parts(&schema);
+        top.sort();
+        assert_eq!(top, all);
     }
 
     #[test]

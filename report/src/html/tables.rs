@@ -1,4 +1,4 @@
-//! What can be read without a program: facts, the fault, the profile, findings and storage as plain HTML.
+//! Tables for where no program runs: facts, the fault, the profile, findings and storage as plain HTML.
 
 use super::escape::{Escaped, Name};
 use serde_json::Value;

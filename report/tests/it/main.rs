@@ -1,4 +1,6 @@
-//! Tests of the replay of runs and of the pictures of it, on runs of few points whose order is known.
+//! Tests of the report's page in a browser, of the replay of runs, and of the pictures of it, on runs of few points
+//! whose order is known.
 
+mod page;
 mod replays;
 mod shown;
