@@ -101,7 +101,7 @@ function shadeOf(state, i, { at, total }, palette) {
   else if (state.stored[i] > 0) {
     const age = (at - state.stored[i]) / glow;
     const kept = isAgain ? palette.keptAgain : palette.kept;
-    if (state.freed > state.stored[i]) shade = palette.freed;
+    if (Math.max(state.freed, state.gone[i]) > state.stored[i]) shade = palette.freed;
     else shade = age >= 1 ? kept : mixed(isAgain ? palette.again : palette.fresh, kept, Math.max(0, age));
   }
   const age = state.loaded[i] > 0 ? (at - state.loaded[i]) / (glow * 0.7) : 1;

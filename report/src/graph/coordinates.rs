@@ -3,11 +3,7 @@
 /// The sweeps down and up.
 const SWEEPS: usize = 12;
 
-<<<<<<< HEAD
-/// Returns the centre of each member. By member: `width` with the space around it, and `weight`, the pull on neighbours.
-=======
 /// Returns the centre of each member. By member: `width` with the space around it; `weight`, its pull on neighbours.
->>>>>>> page
 pub(super) fn centres(layers: &[Vec<usize>], width: &[f64], weight: &[f64], links: &[Vec<(usize, usize)>]) -> Vec<f64> {
     let mut centre = vec![0.0; width.len()];
     for layer in layers {

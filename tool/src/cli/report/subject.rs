@@ -59,7 +59,8 @@ pub(super) fn made(
         Err(Failure(text)) => Ran { fault: Some(text), ..Ran::default() },
     };
     facts.extend(ran.facts);
-    let order = busy("tracing a small run", || traced::traced((app, job), &compiled, &args.common)).ok().flatten();
+    let order = busy("tracing a small run", || traced::traced((app, job), &compiled, &args.common));
+    let order = order.map_err(|why| facts.push(("evaluation order".to_string(), format!("left out: {why}")))).ok();
     let no_source = |_: &str| None;
     let source: &dyn Fn(&str) -> Option<String> = if args.no_source { &no_source } else { &sources::read };
     let file = job.app.schedule(name).map_or(name, |named| named.file);

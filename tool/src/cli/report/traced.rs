@@ -23,44 +23,58 @@ const DEEP: i64 = 3;
 const STEPS: usize = 8 * MOST_SPANS;
 
 /// The order in which a small part of the first output is computed, or all of it for a small image, and a line that says
-/// which. `None` where even the smallest is too much to show, or none can be run.
+/// which.
+///
+/// # Errors
+/// The reason that there is none: even the smallest is too much to show, or none can be run.
 pub(super) fn traced(
     (app, job): (&'static App, &Job),
     compiled: &Compiled,
     common: &CommonArgs,
-) -> Result<Option<(Replay, String)>, Error> {
-    let folds = folds(compiled)?;
-    if let Some((replay, points)) = part(job, compiled, &folds, &EXTENTS)? {
-        return Ok(Some((replay, format!("{points} points of the output"))));
-    }
+) -> Result<(Replay, String), String> {
+    let told = |error: Error| error.to_string();
+    let folds = folds(compiled).map_err(told)?;
+    let mut why = match part(job, compiled, &folds, &EXTENTS).map_err(told)? {
+        Ok((replay, points)) => return Ok((replay, format!("{points} points of the output"))),
+        Err(why) => why,
+    };
     for (width, height) in SIZES {
         let source = Source::Random { seed: 0, width, height };
         let Ok(small) = Job::within(app, source, &common.params, common.memory_cap) else { continue };
-        if let Some((replay, points)) = part(&small, compiled, &folds, &EXTENTS[..1])? {
-            return Ok(Some((replay, format!("{points} points, all of a small output"))));
-        }
+        why = match part(&small, compiled, &folds, &EXTENTS[..1]).map_err(told)? {
+            Ok((replay, points)) => return Ok((replay, format!("{points} points, all of a small output"))),
+            Err(why) => why,
+        };
     }
-    Ok(None)
+    Err(why.to_string())
 }
 
-/// The largest part of the first output that can be shown, of these extents.
-fn part(job: &Job, compiled: &Compiled, folds: &[Fold], most: &[[i64; 2]]) -> Result<Option<(Replay, String)>, Error> {
-    let Some(inputs) = job.runs.first() else { return Ok(None) };
+/// The largest part of the first output that can be shown, of these extents; or why the smallest cannot.
+fn part(
+    job: &Job,
+    compiled: &Compiled,
+    folds: &[Fold],
+    most: &[[i64; 2]],
+) -> Result<Result<(Replay, String), OrderError>, Error> {
+    let mut last = Err(OrderError::Empty);
+    let Some(inputs) = job.runs.first() else { return Ok(last) };
     for most in most {
         let extent = |(dim, extent): (usize, &i64)| (*extent).min(most.get(dim).copied().unwrap_or(DEEP));
         let extents: Vec<i64> = job.extents.iter().enumerate().map(extent).collect();
         let region: Region = extents.iter().map(|extent| Span { min: 0, extent: *extent }).collect();
         let regions: Vec<Region> = job.outputs()?.iter().take(1).map(|_| region.clone()).collect();
-        match Replay::of_call(&job.call(compiled, inputs, None), &regions, folds) {
-            Ok(replay) if replay.steps.len() <= STEPS => {
-                let size: Vec<String> = extents.iter().map(i64::to_string).collect();
-                return Ok(Some((replay, size.join(" x "))));
-            }
-            Ok(_) | Err(OrderError::TooManyEvents { .. } | OrderError::TooManyCells { .. }) => {}
-            Err(_) => return Ok(None),
+        let size: Vec<String> = extents.iter().map(i64::to_string).collect();
+        last = Replay::of_call(&job.call(compiled, inputs, None), &regions, folds)
+            .map(|replay| (replay, size.join(" x ")));
+        let is_too_large = match &last {
+            Ok((replay, _)) => replay.steps.len() > STEPS,
+            Err(error) => matches!(error, OrderError::TooManyEvents { .. } | OrderError::TooManyCells { .. }),
+        };
+        if !is_too_large {
+            break;
         }
     }
-    Ok(None)
+    Ok(last)
 }
 
 /// The folded dimensions of Funcs.
