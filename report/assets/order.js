@@ -7,98 +7,129 @@ const STORE = 0,
 const SPEEDS = [0.1, 0.25, 1, 4, 16];
 const SECONDS = 14;
 
-/** Makes the player of the traced spans; panes ask it which loop is at work. `null` where nothing was traced. */
-function orderPlayer(model) {
-  const { order } = model.data;
-  if (!order || !(order.spans || []).length || !(order.canvases || []).length) return null;
-  const { spans } = order;
-  const ends = new Float64Array(spans.length);
-  let all = 0;
-  spans.forEach((span, i) => {
-    all += span[1] === FREE ? 1 : Math.max(1, span[4]);
-    ends[i] = all;
-  });
-  const states = order.canvases.map((canvas) => emptyState(canvas));
-  const self = { at: 0, total: all, spans, states, isPlaying: false, isUsed: false, speed: 2 };
-  const loopCalls = [],
-    drawCalls = [];
-  let done = 0,
-    before = 0,
-    now = -1;
-  self.onLoop = (call) => loopCalls.push(call);
-  self.onDraw = (call) => drawCalls.push(call);
-  self.spanAt = (at) => Math.min(spans.length - 1, lastAtMost(ends, at) + 1);
+/** The player of the traced spans; panes ask it which loop is at work. */
+class Player {
+  constructor({ spans, canvases }) {
+    this.spans = spans;
+    this.states = canvases.map(emptyState);
+    this.ends = new Float64Array(spans.length);
+    this.total = 0;
+    spans.forEach((span, i) => {
+      this.total += span[1] === FREE ? 1 : Math.max(1, span[4]);
+      this.ends[i] = this.total;
+    });
+    // `at` counts points; `done` spans are played, and `part` of the next.
+    Object.assign(this, { at: 0, done: 0, part: 0, now: -1, speed: 2, isPlaying: false, isUsed: false });
+    Object.assign(this, { frame: 0, loopCalls: [], drawCalls: [] });
+  }
+
+  onLoop(call) {
+    this.loopCalls.push(call);
+  }
+
+  onDraw(call) {
+    this.drawCalls.push(call);
+  }
+
+  tell() {
+    for (const call of this.drawCalls) call();
+  }
+
   /** The loop at work, once somebody has moved the time. */
-  self.loop = () => (self.isUsed ? now : -1);
+  loop() {
+    return this.isUsed ? this.now : -1;
+  }
+
+  spanAt(at) {
+    return Math.min(this.spans.length - 1, lastAtMost(this.ends, at) + 1);
+  }
+
   /** The span that is at work; `null` before the first. */
-  self.current = () => (self.at > 0 ? spans[self.spanAt(self.at - 1e-6)] : null);
+  current() {
+    return this.at > 0 ? this.spans[this.spanAt(this.at - 1e-6)] : null;
+  }
 
   /** Brings all canvases to a time, counted in points; back in time all is played anew. */
-  self.seek = (to) => {
-    to = Math.max(0, Math.min(all, to));
-    if (to < self.at) {
-      states.forEach(clear);
-      [done, before] = [0, 0];
+  seek(to) {
+    to = Math.max(0, Math.min(this.total, to));
+    if (to < this.at) {
+      this.states.forEach(clear);
+      [this.done, this.part] = [0, 0];
     }
-    self.at = to;
-    while (done < spans.length && ends[done] <= to) {
-      const [canvas, kind, x, y, n] = spans[done];
-      apply(states[canvas], kind, x, y, before, n, ends[done] - n);
-      before = 0;
-      done++;
+    this.at = to;
+    const { spans, ends, states } = this;
+    while (this.done < spans.length && ends[this.done] <= to) {
+      const [canvas, kind, x, y, n] = spans[this.done];
+      if (states[canvas]) apply(states[canvas], kind, x, y, this.part, n, ends[this.done] - n);
+      this.part = 0;
+      this.done++;
     }
-    if (done < spans.length) {
-      const part = Math.floor(to - (done ? ends[done - 1] : 0));
-      const [canvas, kind, x, y] = spans[done];
-      if (part > before && kind !== FREE) {
-        apply(states[canvas], kind, x, y, before, part, to - part);
-        before = part;
-      }
-    }
-    const current = self.current();
-    const loop = current && current[6] >= 0 && to < all ? current[6] : -1;
-    const isNew = loop !== now;
-    now = loop;
-    for (const call of drawCalls) call();
-    if (isNew) for (const call of loopCalls) call();
-  };
-  /** One span on or back; where a loop is pinned, to the next span that begins an iteration of it. */
-  self.step = (by, loop = -1) => {
-    self.isUsed = true;
-    self.pause();
-    let i = self.at <= 0 ? -1 : self.spanAt(self.at - 1e-6);
-    const isFull = i < 0 || ends[i] <= self.at + 1e-6;
-    if (by < 0 && !isFull) return self.seek(i > 0 ? ends[i - 1] : 0);
-    if (by > 0 && !isFull && loop < 0) return self.seek(ends[i]);
+    if (this.done < spans.length) this.playPart(to - (this.done ? ends[this.done - 1] : 0), to);
+    const current = this.current();
+    const loop = current && current[6] >= 0 && to < this.total ? current[6] : -1;
+    const isNew = loop !== this.now;
+    this.now = loop;
+    this.tell();
+    if (isNew) for (const call of this.loopCalls) call();
+  }
+
+  /** Plays the next span as far as the time has come. */
+  playPart(points, to) {
+    const [canvas, kind, x, y] = this.spans[this.done];
+    const part = Math.floor(points);
+    if (part <= this.part || kind === FREE || !this.states[canvas]) return;
+    apply(this.states[canvas], kind, x, y, this.part, part, to - part);
+    this.part = part;
+  }
+
+  /** One span on or back; where a loop is given, to the next span that begins an iteration of it. */
+  step(by, loop = -1) {
+    this.isUsed = true;
+    this.pause();
+    const { spans, ends } = this;
+    let i = this.at <= 0 ? -1 : this.spanAt(this.at - 1e-6);
+    const isWhole = i < 0 || ends[i] <= this.at + 1e-6;
+    if (by < 0 && !isWhole) return this.seek(i > 0 ? ends[i - 1] : 0);
+    if (by > 0 && !isWhole && loop < 0) return this.seek(ends[i]);
+    const isBegin = (i) => spans[i][6] === loop && spans[i - by][6] !== loop;
     i += by;
-    while (loop >= 0 && i > 0 && i < spans.length - 1 && !(spans[i][6] === loop && spans[i - by][6] !== loop))
-      i += by;
-    self.seek(i < 0 ? 0 : ends[Math.min(i, spans.length - 1)]);
-  };
-  let frame = 0,
-    last = 0;
-  const tick = (time) => {
-    const by = Math.min(0.1, Math.max(0, time - last) / 1000);
-    last = time;
-    self.seek(self.at + (all / SECONDS) * SPEEDS[self.speed] * by);
-    if (self.at >= all) self.pause();
-    else if (self.isPlaying) frame = requestAnimationFrame(tick);
-  };
-  self.play = () => {
-    self.isUsed = true;
-    if (self.at >= all) self.seek(0);
-    self.isPlaying = true;
-    last = performance.now();
-    frame = requestAnimationFrame(tick);
-    for (const call of drawCalls) call();
-  };
-  self.pause = () => {
-    self.isPlaying = false;
-    cancelAnimationFrame(frame);
-    for (const call of drawCalls) call();
-  };
-  self.toggle = () => (self.isPlaying ? self.pause() : self.play());
-  return self;
+    while (loop >= 0 && i > 0 && i < spans.length - 1 && !isBegin(i)) i += by;
+    this.seek(i < 0 ? 0 : ends[Math.min(i, spans.length - 1)]);
+  }
+
+  play() {
+    this.isUsed = true;
+    if (this.at >= this.total) this.seek(0);
+    this.isPlaying = true;
+    let last = performance.now();
+    const tick = (time) => {
+      const by = Math.min(0.1, Math.max(0, time - last) / 1000);
+      last = time;
+      this.seek(this.at + (this.total / SECONDS) * SPEEDS[this.speed] * by);
+      if (this.at >= this.total) this.pause();
+      else if (this.isPlaying) this.frame = requestAnimationFrame(tick);
+    };
+    this.frame = requestAnimationFrame(tick);
+    this.tell();
+  }
+
+  pause() {
+    this.isPlaying = false;
+    cancelAnimationFrame(this.frame);
+    this.tell();
+  }
+
+  toggle() {
+    if (this.isPlaying) this.pause();
+    else this.play();
+  }
+}
+
+/** The player of a report; `null` where nothing was traced. */
+function orderPlayer(model) {
+  const { order } = model.data;
+  const isTraced = order && (order.spans || []).length > 0 && (order.canvases || []).length > 0;
+  return isTraced ? new Player(order) : null;
 }
 
 /** For each point of a canvas: when it was stored and loaded last (0: never), and how often it was stored. */
@@ -241,5 +272,5 @@ function doingNow(model, player) {
   const verb = ["stores", "loads", "stores again", "frees"][kind];
   const where = kind === FREE ? "" : "(" + x + (n > 1 ? ".." + (x + n - 1) : "") + ", " + y + ")";
   const loop = l >= 0 && model.loops[l] ? [" in ", bdi(model.loops[l].name, "mono")] : [];
-  return ["thread " + thread + " " + verb + " ", bdi(player.states[canvas].name), where, ...loop];
+  return ["thread " + thread + " " + verb + " ", bdi((player.states[canvas] || {}).name || ""), where, ...loop];
 }
