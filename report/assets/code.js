@@ -35,7 +35,7 @@ function codePane(model, select) {
   const find = h("input", { type: "search", id: "find", placeholder: "Find", "aria-label": "Find in the code" });
   const found = h("span", { class: "found", role: "status" });
   const itemAt = (i) => item(model, unit.defs[i], unit.loops[i]);
-  const list = longList(model, select, {
+  const list = new LongList(model, select, {
     label: "Code",
     count: () => (unit ? unit.lines.length : 0),
     height: CODE_ROW,
@@ -53,7 +53,7 @@ function codePane(model, select) {
     unit = known.get(next);
     language = next.language;
     choose.value = String(units.indexOf(next));
-    list.box.querySelector(".scroll").scrollTop = 0;
+    list.view.scrollTop = 0;
     list.reset();
   };
   const offer = () => {
@@ -62,18 +62,12 @@ function codePane(model, select) {
     open(of[0][0]);
   };
   const search = (by) => {
-    const text = find.value.toLowerCase(),
-      total = unit.lines.length;
-    if (!text) return (found.textContent = "");
-    const from = list.cursor() < 0 ? 0 : list.cursor() + by;
-    for (let n = 0; n < total; n++) {
-      const i = (((from + n * (by || 1)) % total) + total) % total;
-      if (!unit.lines[i].toLowerCase().includes(text)) continue;
-      list.move(i);
-      list.show(i);
-      return (found.textContent = "");
-    }
-    found.textContent = "none";
+    const from = list.cursor < 0 ? 0 : list.cursor + by;
+    const line = find.value ? lineWith(unit.lines, find.value.toLowerCase(), from, by || 1) : -1;
+    found.textContent = find.value && line < 0 ? "none" : "";
+    if (line < 0) return;
+    list.move(line);
+    list.show(line);
   };
   find.addEventListener("input", () => search(0));
   find.addEventListener("keydown", (event) => event.key === "Enter" && search(event.shiftKey ? -1 : 1));
@@ -102,6 +96,16 @@ function codePane(model, select) {
     }
   };
   return made;
+}
+
+/** The first line from one on, forwards or backwards and around, that has a text. */
+function lineWith(lines, text, from, by) {
+  const total = lines.length;
+  for (let n = 0; n < total; n++) {
+    const i = (((from + n * by) % total) + total) % total;
+    if (lines[i].toLowerCase().includes(text)) return i;
+  }
+  return -1;
 }
 
 /** The first line of a unit that belongs to a selection; its runs are asked, not its lines. */

@@ -91,7 +91,7 @@ function bothNests(model, select, reports) {
     const l = row[4] >= 0 ? model.loopOf.get(one.loops[row[4]].name) : undefined;
     return l === undefined ? of : item(model, of.d, l);
   };
-  const list = longList(model, select, {
+  const list = new LongList(model, select, {
     label: "Both loop nests",
     count: () => pairs.length,
     height: ROW,

@@ -1,180 +1,144 @@
-/* A long list of which only what is visible is drawn, with a ruler beside it that shows where a selection lies. */
+/* A long list of which only what is visible is drawn. */
 
 const OVERSCAN = 12;
+let listsMade = 0;
 
 /**
- * Makes a list. `options`: `count`, `height` of a row, `width` of the longest row in characters, `row(i, node)` fills a
- * row, `item(i)` says what it belongs to, `label`, `key(event, i)` handles keys and returns true if it did.
+ * A list. `options`: `count`, `height` of a row, `width` of the longest row in characters, `row(i, node)` fills a row,
+ * `item(i)` says what it belongs to, `label`, `key(event, i)` handles keys and returns true if it did.
  */
-function longList(model, select, options) {
-  const sizer = h("div", { class: "sizer" });
-  const view = h("div", { class: "scroll" }, sizer);
-  const ruler = h("canvas", { class: "ruler", "aria-hidden": "true" });
-  const box = h("div", { class: "list", tabindex: "0", role: "listbox", "aria-label": options.label }, view, ruler);
-  const id = "list" + (longList.made = (longList.made || 0) + 1);
-  let rows = new Map(),
-    steps = [],
-    cursor = -1,
-    total = 0;
-  const self = { box, cursor: () => cursor };
-
-  function fill(i) {
-    const node = h("div", { class: "line", role: "option", id: id + "-" + i });
-    const one = options.item(i);
-    node.style.setProperty("--c", hueOf(model, one.f));
-    node.style.top = i * options.height + "px";
-    node.dataset.i = i;
-    if (one.f >= 0 || one.l >= 0) select.tag(node, one);
-    options.row(i, node);
-    paint(i, node, select.now());
-    return node;
-  }
-
-  function paint(i, node, now) {
-    const level = belongs(options.item(i), now);
-    node.classList.toggle("lit", level === 2);
-    node.classList.toggle("near", level === 1);
-    node.classList.toggle("cursor", i === cursor);
-    node.classList.toggle("current", Boolean(options.isCurrent && options.isCurrent(i)));
-  }
-
-  function draw() {
-    const from = Math.max(0, Math.floor(view.scrollTop / options.height) - OVERSCAN);
-    const to = Math.min(total, Math.ceil((view.scrollTop + view.clientHeight) / options.height) + OVERSCAN);
-    for (const [i, node] of rows) {
-      if (i >= from && i < to) continue;
-      node.remove();
-      rows.delete(i);
-    }
-    const made = document.createDocumentFragment();
-    for (let i = from; i < to; i++) {
-      if (rows.has(i)) continue;
-      const node = fill(i);
-      rows.set(i, node);
-      made.append(node);
-    }
-    sizer.append(made);
+class LongList {
+  constructor(model, select, options) {
+    Object.assign(this, { model, select, options, rows: new Map(), total: 0, cursor: -1 });
+    this.id = "list" + ++listsMade;
+    this.sizer = h("div", { class: "sizer" });
+    this.view = h("div", { class: "scroll" }, this.sizer);
+    this.ruler = new Ruler(model, select, (share) => this.scrollTo(share));
+    const label = { "aria-label": options.label };
+    this.box = h("div", { class: "list", tabindex: "0", role: "listbox", ...label }, this.view, this.ruler.canvas);
+    this.view.addEventListener(
+      "scroll",
+      soon(() => this.draw()),
+      { passive: true },
+    );
+    this.box.addEventListener("keydown", (event) => this.press(event));
+    select.watch(() => this.repaint());
+    new ResizeObserver(() => this.drawAll()).observe(this.view);
   }
 
   /** Draws all anew, after the rows have changed. */
-  self.reset = () => {
-    total = options.count();
-    for (const node of rows.values()) node.remove();
-    rows = new Map();
-    cursor = Math.min(cursor, total - 1);
-    sizer.style.height = total * options.height + "px";
-    sizer.style.minWidth = options.width ? options.width() + "ch" : "";
-    ruler.hidden = total * options.height <= view.clientHeight;
-    draw();
-    measure();
-    drawRuler();
-  };
-  self.repaint = () => {
-    const now = select.now();
-    for (const [i, node] of rows) paint(i, node, now);
-  };
-  /** Scrolls a row into sight, to the middle where it was not in sight before. */
-  self.show = (i) => {
-    const top = i * options.height,
-      space = view.clientHeight;
-    if (top >= view.scrollTop + options.height && top <= view.scrollTop + space - 2 * options.height) return;
-    view.scrollTop = Math.max(0, top - space / 3);
-    draw();
-  };
-  self.move = (to) => {
-    if (total === 0) return;
-    cursor = Math.max(0, Math.min(total - 1, to));
-    const top = cursor * options.height;
-    if (top < view.scrollTop) view.scrollTop = top;
-    const over = top + options.height - view.clientHeight;
-    if (over > view.scrollTop) view.scrollTop = over;
-    draw();
-    select.hover(options.item(cursor));
-    self.repaint();
-    box.setAttribute("aria-activedescendant", id + "-" + cursor);
-  };
+  reset() {
+    const { count, height, width } = this.options;
+    this.total = count();
+    for (const node of this.rows.values()) node.remove();
+    this.rows = new Map();
+    this.cursor = Math.min(this.cursor, this.total - 1);
+    this.sizer.style.height = this.total * height + "px";
+    this.sizer.style.minWidth = width ? width() + "ch" : "";
+    this.drawAll();
+  }
 
-  function keys(event) {
+  drawAll() {
+    const { height, item } = this.options;
+    this.ruler.canvas.hidden = this.total * height <= this.view.clientHeight;
+    this.draw();
+    this.ruler.measure(this.total, height, item);
+    this.ruler.draw();
+  }
+
+  /** Makes the rows that came into sight and drops those that left it. */
+  draw() {
+    const { height } = this.options;
+    const { scrollTop, clientHeight } = this.view;
+    const from = Math.max(0, Math.floor(scrollTop / height) - OVERSCAN);
+    const to = Math.min(this.total, Math.ceil((scrollTop + clientHeight) / height) + OVERSCAN);
+    for (const [i, node] of this.rows) {
+      if (i >= from && i < to) continue;
+      node.remove();
+      this.rows.delete(i);
+    }
+    const made = document.createDocumentFragment();
+    for (let i = from; i < to; i++) {
+      if (this.rows.has(i)) continue;
+      const node = this.make(i);
+      this.rows.set(i, node);
+      made.append(node);
+    }
+    this.sizer.append(made);
+  }
+
+  make(i) {
+    const one = this.options.item(i);
+    const node = h("div", { class: "line", role: "option", id: this.id + "-" + i });
+    node.style.setProperty("--c", hueOf(this.model, one.f));
+    node.style.top = i * this.options.height + "px";
+    node.dataset.i = i;
+    if (one.f >= 0 || one.l >= 0) this.select.tag(node, one);
+    this.options.row(i, node);
+    this.paint(i, node, this.select.now());
+    return node;
+  }
+
+  paint(i, node, now) {
+    const { item, isCurrent } = this.options;
+    const level = belongs(item(i), now);
+    node.classList.toggle("lit", level === 2);
+    node.classList.toggle("near", level === 1);
+    node.classList.toggle("cursor", i === this.cursor);
+    node.classList.toggle("current", Boolean(isCurrent && isCurrent(i)));
+  }
+
+  /** Lights the rows in sight anew. */
+  repaint() {
+    const now = this.select.now();
+    for (const [i, node] of this.rows) this.paint(i, node, now);
+  }
+
+  /** Scrolls a row into sight, to the upper part where it was not in sight before. */
+  show(i) {
+    const { height } = this.options;
+    const { scrollTop, clientHeight } = this.view;
+    const top = i * height;
+    if (top >= scrollTop + height && top <= scrollTop + clientHeight - 2 * height) return;
+    this.view.scrollTop = Math.max(0, top - clientHeight / 3);
+    this.draw();
+  }
+
+  /** Scrolls so that a share of all rows is above the middle. */
+  scrollTo(share) {
+    this.view.scrollTop = share * this.total * this.options.height - this.view.clientHeight / 2;
+  }
+
+  /** Moves the cursor to a row, or to the nearest that there is. */
+  move(to) {
+    if (this.total === 0) return;
+    const { height, item } = this.options;
+    this.cursor = Math.max(0, Math.min(this.total - 1, to));
+    const top = this.cursor * height;
+    const over = top + height - this.view.clientHeight;
+    if (top < this.view.scrollTop) this.view.scrollTop = top;
+    if (over > this.view.scrollTop) this.view.scrollTop = over;
+    this.draw();
+    this.select.hover(item(this.cursor));
+    this.repaint();
+    this.box.setAttribute("aria-activedescendant", this.id + "-" + this.cursor);
+  }
+
+  press(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (options.key && options.key(event, cursor)) return event.preventDefault();
-    const page = Math.max(1, Math.floor(view.clientHeight / options.height) - 2);
-    const first = Math.ceil(view.scrollTop / options.height);
+    const { height, item, key } = this.options;
+    if (key && key(event, this.cursor)) return event.preventDefault();
+    const page = Math.max(1, Math.floor(this.view.clientHeight / height) - 2);
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }[event.key];
-    if (by) self.move(cursor < 0 ? first : cursor + by);
-    else if (event.key === "Home") self.move(0);
-    else if (event.key === "End") self.move(total - 1);
-    else if (event.key === "Enter" && cursor >= 0) {
-      const one = options.item(cursor);
-      select.pin(same(one, select.pinned) ? NOWHERE : one, box.closest(".pane"));
-    } else return;
+    if (by) this.move(this.cursor < 0 ? Math.ceil(this.view.scrollTop / height) : this.cursor + by);
+    else if (event.key === "Home") this.move(0);
+    else if (event.key === "End") this.move(this.total - 1);
+    else if (event.key === "Enter" && this.cursor >= 0) this.pin(item(this.cursor));
+    else return;
     event.preventDefault();
   }
 
-  /** Sizes the ruler and keeps the items of each of its steps, so that a selection asks neither style nor rows. */
-  function measure() {
-    const height = ruler.clientHeight,
-      scale = window.devicePixelRatio || 1;
-    steps = [];
-    if (!height || !total) return;
-    ruler.width = ruler.clientWidth * scale;
-    ruler.height = height * scale;
-    ruler.getContext("2d").scale(scale, scale);
-    const whole = Math.min(height, total * options.height);
-    const size = Math.max(1, Math.min(options.height, height / total));
-    for (let y = 0; y < whole - 0.01; y += size) {
-      const from = Math.floor((y / whole) * total);
-      const to = Math.max(from + 1, Math.floor(((y + size) / whole) * total));
-      const items = [];
-      for (let i = from; i < to && i < total; i++) {
-        const one = options.item(i);
-        if (one.f >= 0 && one !== items[items.length - 1]) items.push(one);
-      }
-      if (items.length) steps.push({ y, size, items });
-    }
+  pin(one) {
+    this.select.pin(same(one, this.select.pinned) ? NOWHERE : one, this.box.closest(".pane"));
   }
-
-  function drawRuler() {
-    const context = ruler.getContext("2d"),
-      width = 12;
-    context.clearRect(0, 0, width, ruler.height);
-    const now = select.now(),
-      isLit = now !== NOWHERE;
-    for (const { y, size, items } of steps) {
-      let { f } = items[0],
-        most = 0;
-      for (const one of isLit ? items : []) {
-        const level = belongs(one, now);
-        if (level > most) [f, most] = [one.f, level];
-      }
-      context.globalAlpha = isLit ? [0.12, 0.45, 1][most] : 0.5;
-      context.fillStyle = colour(model.colours[f].slice(4, -1));
-      context.fillRect(isLit && most === 2 ? 0 : 2, y, width, Math.max(size - (size > 3 ? 1 : 0), 0.7));
-    }
-  }
-
-  const rulerSoon = soon(drawRuler);
-  select.watch(() => {
-    self.repaint();
-    rulerSoon();
-  });
-  ruler.addEventListener("pointerdown", (event) => {
-    const to = (y) => {
-      const whole = Math.min(ruler.clientHeight, total * options.height);
-      view.scrollTop = (y / Math.max(1, whole)) * total * options.height - view.clientHeight / 2;
-    };
-    to(event.offsetY);
-    ruler.setPointerCapture(event.pointerId);
-    ruler.onpointermove = (move) => to(move.offsetY);
-    ruler.onpointerup = () => (ruler.onpointermove = null);
-  });
-  view.addEventListener("scroll", soon(draw), { passive: true });
-  box.addEventListener("keydown", keys);
-  new ResizeObserver(() => {
-    ruler.hidden = total * options.height <= view.clientHeight;
-    draw();
-    measure();
-    drawRuler();
-  }).observe(view);
-  onScheme(drawRuler);
-  return self;
 }

@@ -44,7 +44,7 @@ function nestPane(model, select, player) {
     list.reset();
     return true;
   };
-  const list = longList(model, select, {
+  const list = new LongList(model, select, {
     label: "Loop nest",
     count: () => shown.length,
     height: ROW,
@@ -64,7 +64,7 @@ function nestPane(model, select, player) {
       return true;
     },
   });
-  if (player) player.onLoop(list.repaint);
+  if (player) player.onLoop(() => list.repaint());
   const made = pane("loops", "Loops", list.box, {
     note: isTimed ? "time with all that is inside" : count(total) + " rows",
     focus: list.box,

@@ -1,112 +1,80 @@
 /* The roofline. */
 
+/** The size of the plot and the space around it. */
+const PLOT = { width: 460, height: 270, left: 46, right: 12, top: 12, bottom: 36 };
+
 function rooflinePane(model, select) {
   const points = (model.data.roofline || []).filter((one) => one.intensity > 0 && one.gops > 0);
   const machine = model.data.machine || {};
   if (!points.length) return null;
-  const hasRoofs = machine.gflops > 0 && machine.memory_gbs > 0;
-  const width = 460,
-    height = 270,
-    left = 46,
-    right = 12,
-    top = 12,
-    bottom = 36;
-  const xs = points.map((one) => one.intensity),
-    ys = points.map((one) => one.gops);
-  const ridge = hasRoofs ? machine.gflops / machine.memory_gbs : xs[0];
-  const power = (value, round) => round(Math.log10(value) + (round === Math.floor ? -0.15 : 0.15));
-  const x0 = power(Math.min(...xs, ridge), Math.floor),
-    x1 = power(Math.max(...xs, ridge), Math.ceil);
-  const y0 = power(Math.min(...ys), Math.floor),
-    y1 = power(Math.max(...ys, hasRoofs ? machine.gflops : 0), Math.ceil);
-  const x = (value) => left + ((Math.log10(value) - x0) / (x1 - x0)) * (width - left - right);
-  const y = (value) => height - bottom - ((Math.log10(value) - y0) / (y1 - y0)) * (height - top - bottom);
-  const root = s("svg", {
-    viewBox: "0 0 " + width + " " + height,
-    class: "plot",
-    role: "img",
-    "aria-label": "Roofline",
-  });
-  const tick = (e) => (e >= 0 && e < 4 ? String(10 ** e) : e < 0 && e > -4 ? (10 ** e).toFixed(-e) : "1e" + e);
-  for (let e = x0; e <= x1; e++) {
-    root.append(
-      s("path", { class: "grid", d: "M" + x(10 ** e) + " " + top + "V" + (height - bottom) }),
-      s("text", { x: x(10 ** e), y: height - bottom + 14, class: "tick", "text-anchor": "middle" }, tick(e)),
-    );
-  }
-  for (let e = y0; e <= y1; e++) {
-    root.append(
-      s("path", { class: "grid", d: "M" + left + " " + y(10 ** e) + "H" + (width - right) }),
-      s("text", { x: left - 6, y: y(10 ** e) + 4, class: "tick", "text-anchor": "end" }, tick(e)),
-    );
-  }
-  root.append(
-    s(
-      "text",
-      { x: (left + width - right) / 2, y: height - 4, class: "axis", "text-anchor": "middle" },
-      "operations per byte",
-    ),
-    s(
-      "text",
-      {
-        class: "axis",
-        "text-anchor": "middle",
-        transform: "translate(11 " + (top + height - bottom) / 2 + ") rotate(-90)",
-      },
-      "10\u2079 operations / s",
-    ),
-  );
-  if (hasRoofs) {
-    const low = Math.max(10 ** x0, 10 ** y0 / machine.memory_gbs);
-    root.append(
-      s("path", {
-        class: "roof",
-        d:
-          "M" +
-          x(low) +
-          " " +
-          y(low * machine.memory_gbs) +
-          "L" +
-          x(ridge) +
-          " " +
-          y(machine.gflops) +
-          "H" +
-          (width - right),
-      }),
-    );
-    const at = Math.sqrt(low * ridge),
-      slope = Math.atan2(y(low * machine.memory_gbs) - y(machine.gflops), x(ridge) - x(low));
-    root.append(
-      s(
-        "text",
-        {
-          class: "roofname",
-          "text-anchor": "middle",
-          transform:
-            "translate(" +
-            (x(at) - 5) +
-            " " +
-            (y(at * machine.memory_gbs) - 5) +
-            ") rotate(" +
-            (-slope * 180) / Math.PI +
-            ")",
-        },
-        digits(machine.memory_gbs) + " GB/s",
-      ),
-      s(
-        "text",
-        { class: "roofname", "text-anchor": "end", x: width - right, y: y(machine.gflops) - 5 },
-        digits(machine.gflops) + " Gop/s",
-      ),
-    );
-  }
-  root.append(...rooflinePoints(model, select, points, x, y, width, right));
+  const roofs = machine.gflops > 0 && machine.memory_gbs > 0 ? machine : null;
+  const { left, right, top, bottom, width, height } = PLOT;
+  const xs = points.map((one) => one.intensity).concat(roofs ? [roofs.gflops / roofs.memory_gbs] : []);
+  const ys = points.map((one) => one.gops);
+  const across = decades(xs, left, width - right);
+  const up = decades(roofs ? ys.concat([roofs.gflops]) : ys, height - bottom, top);
+  const viewBox = "0 0 " + width + " " + height;
+  const root = s("svg", { viewBox, class: "plot", role: "img", "aria-label": "Roofline" });
+  root.append(...axesOf(across, up));
+  if (roofs) root.append(...roofsOf(roofs, across, up));
+  root.append(...rooflinePoints(model, select, points, across.of, up.of));
   const says = machine.text && h("p", { class: "caption" }, bdi(machine.text));
   return pane("roofline", "Roofline", h("div", { class: "figure" }, root, says));
 }
 
+/** A logarithmic axis from one place to another, over whole decades with room at both ends. */
+function decades(values, begin, end) {
+  const logs = values.map(Math.log10);
+  const from = Math.floor(Math.min(...logs) - 0.15);
+  const to = Math.ceil(Math.max(...logs) + 0.15);
+  return { from, to, of: (value) => begin + ((Math.log10(value) - from) / (to - from)) * (end - begin) };
+}
+
+/** The name of a power of ten. */
+function decade(e) {
+  if (e >= 0 && e < 4) return String(10 ** e);
+  return e < 0 && e > -4 ? (10 ** e).toFixed(-e) : "1e" + e;
+}
+
+/** Lines and names of both axes. */
+function axesOf(across, up) {
+  const { left, right, top, bottom, width, height } = PLOT;
+  const all = [];
+  for (let e = across.from; e <= across.to; e++) {
+    const x = across.of(10 ** e);
+    all.push(s("path", { class: "grid", d: `M${x} ${top}V${height - bottom}` }));
+    all.push(s("text", { x, y: height - bottom + 14, class: "tick", "text-anchor": "middle" }, decade(e)));
+  }
+  for (let e = up.from; e <= up.to; e++) {
+    const y = up.of(10 ** e);
+    all.push(s("path", { class: "grid", d: `M${left} ${y}H${width - right}` }));
+    all.push(s("text", { x: left - 6, y: y + 4, class: "tick", "text-anchor": "end" }, decade(e)));
+  }
+  const below = { x: (left + width - right) / 2, y: height - 4, class: "axis", "text-anchor": "middle" };
+  const turned = `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`;
+  all.push(s("text", below, "operations per byte"));
+  all.push(s("text", { class: "axis", "text-anchor": "middle", transform: turned }, "10\u2079 operations / s"));
+  return all;
+}
+
+/** The line of what memory and what arithmetic allow, with their speeds. */
+function roofsOf({ gflops, memory_gbs: memory }, across, up) {
+  const end = PLOT.width - PLOT.right;
+  const ridge = gflops / memory;
+  const low = Math.max(10 ** across.from, 10 ** up.from / memory);
+  const [x0, y0, x1, y1] = [across.of(low), up.of(low * memory), across.of(ridge), up.of(gflops)];
+  const angle = (Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI;
+  const place = `translate(${(x0 + x1) / 2 - 5} ${(y0 + y1) / 2 - 5}) rotate(${angle})`;
+  const name = (props, text) => s("text", { class: "roofname", ...props }, text);
+  return [
+    s("path", { class: "roof", d: `M${x0} ${y0}L${x1} ${y1}H${end}` }),
+    name({ "text-anchor": "middle", transform: place }, digits(memory) + " GB/s"),
+    name({ "text-anchor": "end", x: end, y: y1 - 5 }, digits(gflops) + " Gop/s"),
+  ];
+}
+
 /** The points, with their names beside them; a name that finds no room is shown while its point is lit. */
-function rooflinePoints(model, select, points, x, y, width, right) {
+function rooflinePoints(model, select, points, x, y) {
   const places = points.map((one) => [x(one.intensity), y(one.gops)]);
   const taken = places.map(([px, py]) => [px - 6, px + 6, py - 6, py + 6]);
   const isFree = (box) =>
@@ -121,7 +89,7 @@ function rooflinePoints(model, select, points, x, y, width, right) {
       [px, py + 18, "middle", long / 2],
       [px, py - 10, "middle", long / 2],
     ].map(([tx, ty, anchor, back]) => ({ tx, ty, anchor, box: [tx - back, tx - back + long, ty - 10, ty + 3] }));
-    const isIn = ({ box }) => box[0] > 40 && box[1] < width - right + 6;
+    const isIn = ({ box }) => box[0] > 40 && box[1] < PLOT.width - PLOT.right + 6;
     const spot = spots.find((spot) => isIn(spot) && isFree(spot.box));
     if (spot) taken.push(spot.box);
     const { tx, ty, anchor } = spot || spots.find(isIn) || spots[0];

@@ -1,10 +1,11 @@
 //! The program and the style of the page, as they stand in `assets`.
 
 /// The program, in the order in which its parts are read.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("../../assets/base.js"),
     include_str!("../../assets/model.js"),
     include_str!("../../assets/select.js"),
+    include_str!("../../assets/ruler.js"),
     include_str!("../../assets/list.js"),
     include_str!("../../assets/shell.js"),
     include_str!("../../assets/graph.js"),

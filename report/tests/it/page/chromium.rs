@@ -208,6 +208,9 @@ impl Drop for Chromium {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
+        // Its helpers may write for a moment longer.
+        while std::fs::remove_dir_all(&self.folder).is_err() && begun.elapsed() < Duration::from_secs(10) {
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 }
