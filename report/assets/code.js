@@ -59,7 +59,8 @@ function codePane(model, select) {
   const offer = () => {
     const of = units.map((one, i) => [one, i]).filter(([one]) => one.language === language);
     choose.replaceChildren(...of.map(([one, i]) => h("option", { value: i }, one.name)));
-    open(of[0][0]);
+    // What runs most often is what is looked for.
+    open(of.reduce((best, [one]) => (linesInLoops(one) > linesInLoops(best) ? one : best), of[0][0]));
   };
   const search = (by) => {
     const from = list.cursor < 0 ? 0 : list.cursor + by;
@@ -96,6 +97,11 @@ function codePane(model, select) {
     }
   };
   return made;
+}
+
+/** How many lines of a unit are in loops. */
+function linesInLoops(unit) {
+  return (unit.map || []).reduce((sum, [many, , l]) => sum + (l >= 0 ? many : 0), 0);
 }
 
 /** The first line from one on, forwards or backwards and around, that has a text. */

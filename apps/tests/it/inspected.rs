@@ -7,9 +7,13 @@ use std::collections::BTreeSet;
 /// Instructions in loops that belong to no definition: checks and copies of memory between definitions.
 const NOBODYS: f64 = 0.02;
 
+/// Funcs all of whose work has a name in the code of another one, since both compute the same.
+const IN_OTHERS: [(&str, &str); 1] = [("harris", "slope_y")];
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn instructions_in_loops_are_of_definitions() {
+    let mut without = Vec::new();
     for app in APPS {
         let pipeline = app.default_pipeline(Edges::Inside).unwrap();
         let best = app.best(false, Target::host().vector_bits);
@@ -28,7 +32,11 @@ fn instructions_in_loops_are_of_definitions() {
         for (n, row) in inspection.definitions.iter().enumerate().filter(|(_, row)| row.compute != "inline") {
             let id = halide::inspect::DefinitionId(n);
             assert!(of_nest.contains(&id), "{}: {} is in no line of the nest", app.name, row.func);
-            assert!(with_code.contains(&id), "{}: {} has no instruction", app.name, row.func);
+            if !with_code.contains(&id) {
+                without.push((app.name, row.func.clone()));
+            }
         }
     }
+    let known: Vec<(&str, String)> = IN_OTHERS.iter().map(|(app, func)| (*app, func.to_string())).collect();
+    assert_eq!(without, known);
 }

@@ -14,6 +14,7 @@ mod own;
 mod page;
 mod perf;
 mod pictures;
+mod report;
 mod reports;
 mod schedules;
 mod tune;

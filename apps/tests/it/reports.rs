@@ -138,18 +138,15 @@ fn a_printed_schedule_can_be_run() {
     assert_eq!(place.files(), ["mine.sched"]);
 }
 
-/// One page that needs nothing else, in which names lead to each other.
+/// One page that needs nothing else: that of `halide report`, of what the run knows.
 #[test]
 fn a_report_as_html() {
     let place = Workplace::new();
     place.succeed("run blur --size 40x30 --bench 1 --schedule sliding_window --html report.html");
     let page = std::fs::read_to_string(place.path("report.html")).expect("the report is there");
-    for text in ["<title>blur</title>", ">Loop nest</h2>", ">Storage</h2>", ">Machine code</h2>", ">Profile</h2>"] {
+    for text in ["<title>blur \u{b7} sliding_window</title>", "default-src 'none'", "40x30", "blur_x"] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(page.contains("<tr id=\"func.blur_x\">") && page.contains("<a href=\"#loop-nest.blur_x\">Loop nest</a>"));
-    assert!(page.contains("<a id=\"loop-nest.blur_x\" href=\"#func.blur_x\">blur_x</a>"));
-    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("<script"));
     let failed = place.run("run blur --size 40x30 --html nowhere/report.html");
     assert_eq!(failed.status, 1);
     assert!(failed.stderr.contains("nowhere/report.html"), "{}", failed.stderr);

@@ -30,11 +30,7 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
         found.push(common::found_schedule(app, name, &args.numbers.set)?);
     }
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}.html", app.name)));
-    let place = match (args.json, &args.output) {
-        (true, None) => None,
-        (_, None) => Some(output::place_in_folder(&path)?),
-        (_, Some(path)) => Some(output::place(path)?),
-    };
+    let named = args.output.as_deref().map(output::place).transpose()?;
     let job = common::job(tool, app, &args.common, args.file.as_deref(), found.first().map(|found| &found.schedule))?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let mut made = Vec::new();
@@ -50,7 +46,11 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
         true => first.to_string(),
         false => busy("writing the page", || html(&first)),
     };
-    let Some(place) = place else { return say(text) };
+    let place = match (named, args.json) {
+        (Some(place), _) => place,
+        (None, true) => return say(text),
+        (None, false) => output::place_in_folder(&path)?,
+    };
     output::write(&place, &text)?;
     say(format!("wrote {} ({} KB){}", files::shown(&path), text.len().div_ceil(1000), verdict(&first)))
 }

@@ -1,0 +1,131 @@
+//! `halide report`: the page, its data, and what it says of odd input.
+
+use crate::Workplace;
+use crate::bad_input::{check, check_usage};
+use halide_apps::app::APPS;
+use serde_json::Value;
+use std::fs;
+
+/// The data of a report.
+fn data(place: &Workplace, args: &str) -> Value {
+    let ran = place.succeed(&format!("report {args} --json"));
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stdout))
+}
+
+/// The names of the definitions of a report.
+fn funcs(data: &Value) -> Vec<String> {
+    let rows = data["definitions"].as_array().unwrap();
+    rows.iter().map(|row| row["func"].as_str().unwrap().to_string()).collect()
+}
+
+#[test]
+fn a_report_is_one_file_that_asks_for_nothing() {
+    let place = Workplace::new();
+    let ran = place.succeed("report blur --schedule tiles --size 640x480 --threads 1");
+    assert!(ran.stdout.starts_with("wrote out/blur.html (") && ran.stdout.contains("ms a run"), "{}", ran.stdout);
+    let page = fs::read_to_string(place.path("out/blur.html")).unwrap();
+    assert!(page.len() <= 250_000, "{} bytes", page.len());
+    assert!(page.starts_with("<!doctype html>") && page.contains("default-src 'none'"));
+    assert!(!page.contains("src=\"http") && !page.contains("href=\"http"), "a request");
+    assert!(page.contains("blur_x") && page.contains("blur.rs:4"), "the tables stand without a program");
+}
+
+#[test]
+fn rows_of_a_report_refer_to_each_other() {
+    let place = Workplace::new();
+    let data = data(&place, "blur --schedule tiles --size 640x480 --threads 1 --check");
+    let (definitions, loops) = (funcs(&data), data["loops"].as_array().unwrap().len() as i64);
+    assert_eq!(&definitions[definitions.len() - 2..], ["blur_x", "blur_y"]);
+    let in_range = |n: &Value, most: i64| (-1..most).contains(&n.as_i64().unwrap());
+    for row in data["nest"].as_array().unwrap() {
+        assert!(in_range(&row[3], definitions.len() as i64) && in_range(&row[4], loops), "{row}");
+    }
+    let mut of_each = vec![0; definitions.len()];
+    for unit in data["code"].as_array().unwrap() {
+        let mapped: u64 = unit["map"].as_array().unwrap().iter().map(|run| run[0].as_u64().unwrap()).sum();
+        assert_eq!(mapped, unit["text"].as_str().unwrap().lines().count() as u64, "{}", unit["name"]);
+        for run in unit["map"].as_array().unwrap() {
+            assert!(in_range(&run[1], definitions.len() as i64) && in_range(&run[2], loops), "{run}");
+            if let Ok(definition) = usize::try_from(run[1].as_i64().unwrap()) {
+                of_each[definition] += run[0].as_u64().unwrap();
+            }
+        }
+    }
+    if cfg!(target_arch = "x86_64") {
+        assert!(of_each[of_each.len() - 2..].iter().all(|lines| *lines > 10), "{of_each:?}");
+    }
+    // Directives of loops are lines of the schedule.
+    let lines = data["schedule"]["text"].as_str().unwrap().lines().count() as u64;
+    let directives = data["loops"].as_array().unwrap().iter().filter_map(|row| row["directive"].as_u64());
+    assert!(directives.clone().count() >= 2 && directives.clone().all(|line| (1..=lines).contains(&line)));
+    let facts = data["facts"].to_string();
+    assert!(facts.contains("640x480") && facts.contains("agrees with the interpreter"), "{facts}");
+    let shares: f64 =
+        data["profile"]["rows"].as_array().unwrap().iter().map(|row| row["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 0.005 || data["profile"]["samples"] == 0, "{shares}");
+    assert!(data["roofline"].as_array().is_some());
+    // Every point of the traced part is stored, the last ones last.
+    let canvas = |name: &str| data["order"]["canvases"].as_array().unwrap().iter().position(|c| c["name"] == name);
+    let output = canvas("blur_y").unwrap() as u64;
+    let stored: u64 = data["order"]["spans"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|s| s[0] == output && s[1] == 0)
+        .map(|s| s[4].as_u64().unwrap())
+        .sum();
+    let extent = &data["order"]["canvases"][output as usize]["extent"];
+    assert_eq!(stored, extent[0].as_u64().unwrap() * extent[1].as_u64().unwrap());
+}
+
+#[test]
+fn two_schedules_are_compared() {
+    let place = Workplace::new();
+    fs::write(place.path("mine.sched"), "blur_x: compute_root()").unwrap();
+    let data = data(&place, "blur --schedule mine.sched,strips --size 320x240 --threads 1");
+    assert!(data["title"].as_str().unwrap().contains("mine.sched"));
+    assert!(data["compare"]["b"]["title"].as_str().unwrap().contains("strips"));
+    let differences = data["compare"]["differences"].as_array().unwrap();
+    let row = |what: &str| differences.iter().find(|row| row["what"] == what).unwrap_or_else(|| panic!("{what}"));
+    assert_eq!(row("points computed")["a"].as_str().unwrap().parse::<u64>().unwrap(), 320 * 242 + 320 * 240);
+    assert!(row("loops")["ratio"].as_f64().is_some());
+}
+
+/// Reports of all apps, of small sizes: every Func is in them, and those that cannot be drawn say why.
+#[test]
+fn every_app_has_a_report() {
+    let place = Workplace::new();
+    for app in APPS.iter().filter(|app| !["local_laplacian", "nl_means", "lens_blur"].contains(&app.name)) {
+        let data = data(&place, &format!("{} --size 96x64 --threads 1", app.name));
+        assert_eq!(data["fault"], Value::Null, "{}", app.name);
+        let facts = data["facts"].to_string();
+        assert!(data["order"].is_object() || facts.contains("left out"), "{}: {facts}", app.name);
+        let graph = data["graph"]["nodes"].as_array().unwrap();
+        for func in funcs(&data) {
+            assert!(graph.iter().any(|node| node["name"] == *func), "{}: {func}", app.name);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_fails_is_told_on_the_page() {
+    let place = Workplace::new();
+    fs::write(place.path("mine.sched"), "blur_y: bound(x, 0, 7)").unwrap();
+    let ran = place.succeed("report blur --schedule mine.sched --size 64x48 -o mine.html");
+    assert!(ran.stdout.contains("the run failed, and the page says why"), "{}", ran.stdout);
+    let page = fs::read_to_string(place.path("mine.html")).unwrap();
+    assert!(page.contains("promises a fixed region"), "{page}");
+}
+
+#[test]
+fn mistakes_are_found_before_anything_runs() {
+    let place = Workplace::new();
+    check(&place, "report blr", &["no app `blr`"]);
+    check(&place, "report blur --schedule none", &["no schedule `none`"]);
+    check(&place, "report blur --schedule a,b,c", &["names 3 schedules"]);
+    check(&place, "report blur --size 8x8 -o nowhere/blur.html", &["nowhere"]);
+    check(&place, "report blur --size 0x8", &["must be at least 1"]);
+    check_usage("report blur --backend fast", "possible values");
+    fs::write(place.path("wrong.sched"), "blur_x: compute_at(blur_z, x)").unwrap();
+    check(&place, "report blur --schedule wrong.sched --size 8x8", &["no Func `blur_z`"]);
+}
