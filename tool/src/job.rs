@@ -46,7 +46,7 @@ pub struct Job {
     pub size: (i64, i64),
     params: Vec<(String, Scalar)>,
     pub(crate) runs: Vec<Vec<(String, AnyBuffer)>>,
-    extents: Vec<i64>,
+    pub(crate) extents: Vec<i64>,
     original: Option<Arc<DynamicImage>>,
     /// The brightest value of the first input.
     white: u32,

@@ -2,6 +2,7 @@
 
 mod args;
 mod args_common;
+mod args_lint;
 mod args_timing;
 mod auto;
 mod bench;
@@ -19,6 +20,8 @@ mod gpu;
 mod gpu;
 mod help;
 mod html;
+mod limit;
+mod lint;
 mod list;
 mod machine;
 mod new;
@@ -62,6 +65,7 @@ impl Tool {
             Command::Auto(args) => auto::auto(self, &args),
             Command::Tune(args) => tune::tune(self, &args),
             Command::Watch(args) => watch::watch(self, &args),
+            Command::Lint(args) => lint::lint(self, &args),
             Command::Why(args) => why::why(self, &args),
             Command::Bench(args) => bench::bench(self, &args),
             Command::New(args) => new::new(self, &args),

@@ -1,0 +1,150 @@
+//! A schedule beside the best one so far: compiled, run, held against the first result bit by bit, timed in turn.
+
+use super::super::args::LintArgs;
+use super::super::common::{self, Runner};
+use super::super::failure::Failure;
+use super::super::limit::within;
+use super::super::outputs;
+use super::super::turns::{self, Turn};
+use crate::job::Job;
+use halide::prelude::*;
+use std::time::Duration;
+
+/// The least gain for which an edit is kept.
+const LEAST_GAIN: f64 = 0.02;
+
+/// The deviations by which it must be faster.
+const DEVIATIONS: f64 = 3.0;
+
+/// The rounds in turn, and those after which a clear difference ends them.
+const ROUNDS: usize = 9;
+const FEW_ROUNDS: usize = 3;
+
+/// A ratio of times beyond which a schedule is given up after few rounds, and below which it is kept.
+const CLEAR: (f64, f64) = (1.1, 0.7);
+
+/// The time that a first run may take, in units of the time of the best one.
+const MOST_TIMES: f64 = 4.0;
+
+/// The time that any first run may take: it may compile more code.
+const LEAST_LIMIT: Duration = Duration::from_millis(500);
+
+/// The outcome of a trial.
+pub(super) enum Outcome {
+    /// It is faster.
+    Faster(Box<Faster>),
+    /// It is as fast, slower, or its run was ended.
+    NotFaster,
+    /// The compiler refuses it, or its run fails.
+    Refused,
+    /// Its result differs, by so much.
+    Wrong(f64),
+}
+
+/// A schedule that is faster than the best one before it.
+pub(super) struct Faster {
+    pub(super) turn: Turn,
+    /// Its time in units of that of the best one, and both times in ms.
+    pub(super) ratio: f64,
+    pub(super) before_ms: f64,
+    pub(super) after_ms: f64,
+}
+
+/// The job that schedules are tried on.
+pub(super) struct Bench<'a> {
+    pub(super) job: &'a Job,
+    pub(super) args: &'a LintArgs,
+    pub(super) runner: &'a Runner,
+    outputs: Vec<AnyBuffer>,
+    expected: Vec<AnyBuffer>,
+}
+
+impl<'a> Bench<'a> {
+    /// Runs the schedule to begin with, whose result is the expected one; also returns it with its time.
+    pub(super) fn new(
+        job: &'a Job,
+        args: &'a LintArgs,
+        runner: &'a Runner,
+        first: Compiled,
+    ) -> Result<(Bench<'a>, Turn), Failure> {
+        let (outputs, expected) = (job.outputs()?, job.outputs()?);
+        let mut bench = Bench { job, args, runner, outputs, expected };
+        outputs::poison(&mut bench.outputs)?;
+        bench.once(&first, None)?;
+        let ms = bench.once(&first, None)?;
+        std::mem::swap(&mut bench.outputs, &mut bench.expected);
+        let mut turn = Turn::new(first, ms);
+        turn.samples.push(ms);
+        Ok((bench, turn))
+    }
+
+    fn once(&mut self, compiled: &Compiled, cancel: Option<&Cancel>) -> Result<f64, Failure> {
+        let threads = self.args.common.threads.map(usize::from);
+        common::timed(self.job, compiled, threads, cancel, &mut self.outputs).map(|(ms, _)| ms)
+    }
+
+    /// Tries a schedule beside the best one.
+    pub(super) fn attempt(&mut self, best: &Turn, schedule: &Schedule) -> Result<Outcome, Failure> {
+        let Ok((compiled, compile_ms)) = self.runner.compile(self.job, schedule, &self.args.common) else {
+            return Ok(Outcome::Refused);
+        };
+        outputs::poison(&mut self.outputs)?;
+        let most = best.samples.min() * MOST_TIMES + compile_ms * 3.0;
+        let limit = Duration::from_secs_f64(most / 1e3).max(LEAST_LIMIT);
+        let first = within(limit, |cancel| self.once(&compiled, Some(cancel)));
+        match first {
+            None => return Ok(Outcome::NotFaster),
+            Some(Err(_)) => return Ok(Outcome::Refused),
+            Some(Ok(_)) => {}
+        }
+        if let Some(by) = self.differs() {
+            return Ok(Outcome::Wrong(by));
+        }
+        let Ok(ms) = self.once(&compiled, None) else { return Ok(Outcome::Refused) };
+        self.timed(best, Turn::new(compiled, ms))
+    }
+
+    /// The largest difference of the result from the expected one, which may differ in no bit.
+    fn differs(&mut self) -> Option<f64> {
+        let difference = outputs::difference(&mut self.expected, &mut self.outputs);
+        (!difference.is_allowed(false)).then_some(difference.largest)
+    }
+
+    /// Times both in turn.
+    fn timed(&mut self, best: &Turn, new: Turn) -> Result<Outcome, Failure> {
+        let old = Turn::new(best.compiled.clone(), best.samples.min());
+        let mut both = [old, new];
+        for number in 0..ROUNDS {
+            turns::round(&mut both, number, |compiled| self.once(compiled, None))?;
+            let ratio = both[1].samples.min() / both[0].samples.min();
+            if number + 1 >= FEW_ROUNDS && !(CLEAR.1..=CLEAR.0).contains(&ratio) {
+                break;
+            }
+        }
+        // The result of the last run is held against the expected one, too.
+        if let Some(by) = self.differs() {
+            return Ok(Outcome::Wrong(by));
+        }
+        let [old, new] = both;
+        let (before_ms, after_ms) = (old.samples.min(), new.samples.min());
+        let ratio = after_ms / before_ms;
+        let deviation = old.samples.deviation().max(new.samples.deviation());
+        let medians = new.samples.median() / old.samples.median();
+        let is_faster = |ratio: f64| 1.0 - ratio > LEAST_GAIN && 1.0 - ratio > DEVIATIONS * deviation;
+        // On a busy machine the least times of few rounds are luck, and medians vary.
+        match is_faster(ratio) && medians < 1.0 {
+            true => Ok(Outcome::Faster(Box::new(Faster { turn: new, ratio, before_ms, after_ms }))),
+            false => Ok(Outcome::NotFaster),
+        }
+    }
+
+    /// Times the first schedule and the last one in turn; returns both times in ms.
+    pub(super) fn last_word(&mut self, first: &Turn, last: &Turn) -> Result<(f64, f64), Failure> {
+        let fresh = |turn: &Turn| Turn::new(turn.compiled.clone(), turn.samples.min());
+        let mut both = [fresh(first), fresh(last)];
+        for number in 0..FEW_ROUNDS {
+            turns::round(&mut both, number, |compiled| self.once(compiled, None))?;
+        }
+        Ok((both[0].samples.min(), both[1].samples.min()))
+    }
+}
