@@ -32,6 +32,7 @@ fn finding(rule: Rule, (func, at_loop): (Option<&str>, Option<&str>), work: f64,
         threshold: rule.threshold(),
         work,
         share: None,
+        funcs: func.map(str::to_string).into_iter().collect(),
         text,
         edit: None,
     }

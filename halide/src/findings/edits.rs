@@ -1,13 +1,13 @@
 //! Edits of a schedule that the compiler takes.
 
-use super::finding::{Edit, Step, stepped};
+use super::finding::{Edit, Finding, Step, stepped};
 use super::scene::{Definition, Scene};
 use crate::call::Call;
 use halide_auto::tune::mark;
 use halide_core::buffer::Region;
 use halide_ir::ForKind;
 use halide_sched::nest::Nest;
-use halide_sched::plan::{self, StagePlan, Transform};
+use halide_sched::plan::{self, Plan, StagePlan, Transform};
 use halide_sched::schedule::{Amount, Directive, LoopKind, Schedule, Subject, Tail, Verb};
 
 /// A call whose schedule is edited.
@@ -23,13 +23,13 @@ impl Edits<'_> {
         self.call.compiled().schedule()
     }
 
-    /// The edit by these steps, if the schedule after it is another one, is resolved and lowered.
+    /// The edit by these steps, if the schedule after it is another one and is resolved.
     pub(super) fn legal(&self, steps: Vec<Step>) -> Option<Edit> {
-        Some(self.costed(steps)?.0)
+        Some(self.resolved(steps)?.0)
     }
 
-    /// The edit by these steps with the costs after it.
-    pub(super) fn costed(&self, steps: Vec<Step>) -> Option<(Edit, Nest)> {
+    /// The edit by these steps with the plan after it.
+    fn resolved(&self, steps: Vec<Step>) -> Option<(Edit, Plan)> {
         let compiled = self.call.compiled();
         let before = self.schedule();
         let after = stepped(before, &steps);
@@ -38,8 +38,28 @@ impl Edits<'_> {
             return None;
         }
         let plan = plan::resolve(compiled.pipeline(), &after, &compiled.plan().target).ok()?;
+        Some((Edit::new(before, after, steps), plan))
+    }
+
+    /// The edit by these steps with the costs after it, if it is lowered.
+    pub(super) fn costed(&self, steps: Vec<Step>) -> Option<(Edit, Nest)> {
+        let (edit, plan) = self.resolved(steps)?;
         let nest = self.call.nest_of(&plan, self.regions).ok()?;
-        Some((Edit::new(before, after, steps), nest))
+        Some((Edit { is_lowered: true, ..edit }, nest))
+    }
+
+    /// Takes away edits that are not lowered. Those that are lowered together are lowered once: marks and orders of
+    /// different loops do not meet in lowering.
+    pub(super) fn check(&self, found: &mut [Finding]) {
+        let pending = |edit: &&Edit| !edit.is_lowered;
+        let all = self.together(found.iter().filter_map(|finding| finding.edit.as_ref()).filter(pending));
+        for finding in found {
+            let Some(edit) = finding.edit.as_ref().filter(pending) else { continue };
+            let is_part = all.as_ref().is_some_and(|all| edit.steps.iter().all(|step| all.steps.contains(step)));
+            if !is_part && self.costed(edit.steps.clone()).is_none() {
+                finding.edit = None;
+            }
+        }
     }
 
     /// The first of several edits that is legal.
@@ -61,7 +81,7 @@ impl Edits<'_> {
                 steps = next;
             }
         }
-        self.legal(steps)
+        self.costed(steps).map(|(edit, _)| edit)
     }
 }
 

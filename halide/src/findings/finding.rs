@@ -4,6 +4,7 @@ use super::rule::Rule;
 use crate::profile::{Activity, Profile};
 use halide_auto::tune::Draft;
 use halide_sched::schedule::{Directive, LoopKind, Schedule, Subject, Verb};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Something of a schedule that costs time, with what to do about it.
@@ -21,8 +22,10 @@ pub struct Finding {
     pub threshold: f64,
     /// The part of the run's work that is in the loops concerned, by operations and accesses, of 1. Nothing was timed.
     pub work: f64,
-    /// The part of the time of all threads that the Func took, if there is a profile.
+    /// The part of the time of all threads that the definitions concerned took, if there is a profile.
     pub share: Option<f64>,
+    /// The Funcs whose time counts as that of the finding.
+    pub(super) funcs: BTreeSet<String>,
     /// The subject, the defect and the remedy.
     pub text: String,
     /// The schedule after the remedy, if there is one that is legal.
@@ -39,6 +42,8 @@ pub struct Edit {
     /// The lines that it puts in their place.
     pub to: Vec<String>,
     pub(super) steps: Vec<Step>,
+    /// True if it was lowered by itself.
+    pub(super) is_lowered: bool,
 }
 
 /// A step of an edit.
@@ -87,19 +92,16 @@ impl Edit {
         let without = |all: &[String], others: &[String]| {
             all.iter().filter(|line| !others.contains(line)).cloned().collect::<Vec<String>>()
         };
-        Edit { from: without(&old, &new), to: without(&new, &old), schedule: after, steps }
+        Edit { from: without(&old, &new), to: without(&new, &old), schedule: after, steps, is_lowered: false }
     }
 }
 
 impl Finding {
-    /// Notes the part of the time that the Func took. Without a Func it is all.
+    /// Notes the part of the time that its Funcs took.
     pub(super) fn note_share(&mut self, profile: &Profile) {
-        let is_own = |activity: &Activity| match (activity, &self.func) {
-            (Activity::Computes { func, .. }, Some(own)) => func == own,
-            (_, own) => own.is_none(),
-        };
+        let is_own = |activity: &Activity| matches!(activity, Activity::Computes { func, .. } if self.funcs.contains(func));
         let rows = profile.rows.iter().filter(|row| is_own(&row.activity));
-        self.share = Some(rows.map(|row| profile.share(row)).sum());
+        self.share = Some(rows.fold(0.0, |sum, row| sum + profile.share(row)));
     }
 }
 

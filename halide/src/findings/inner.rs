@@ -6,6 +6,7 @@ use super::rule::{LINE_BYTES, Rule};
 use super::scene::{Around, Definition, Scene};
 use halide_ir::ForKind;
 use halide_sched::schedule::Amount;
+use std::collections::BTreeSet;
 
 /// The points of a definition from which on it matters how they are computed.
 const MANY_POINTS: f64 = 4096.0;
@@ -59,6 +60,7 @@ fn finding(
         threshold: rule.threshold(),
         work: scene.part([definition]),
         share: None,
+        funcs: BTreeSet::from([definition.func.clone()]),
         text,
         edit: None,
     }
@@ -144,6 +146,11 @@ fn across_rows(edits: &Edits<'_>, definition: &Definition, vector: &Around) -> O
 fn inner_across(edits: &Edits<'_>, definition: &Definition) -> Option<Finding> {
     let mut serial = definition.own().filter(|own| own.kind == ForKind::Serial && own.trip() >= FEW).rev();
     let inner = serial.next()?;
+    // An iteration of what is written out for registers is many lines anyway.
+    let mut inside = definition.own().skip_while(|own| own.id != inner.id);
+    if inside.any(|own| own.kind == ForKind::Unrolled && own.trip() >= FEW) {
+        return None;
+    }
     let vectors = definition.own().any(|own| own.kind == ForKind::Vectorized);
     let lanes = if vectors { edits.scene.lanes(definition.element()) } else { 1 };
     let near = (LINE_BYTES as i64).max(lanes * definition.element() * NEAR_VECTORS);

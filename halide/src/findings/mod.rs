@@ -23,9 +23,11 @@
 
 mod code;
 mod edits;
+mod far_out;
 mod finding;
 mod inner;
-mod places;
+mod place;
+mod recompute;
 mod rule;
 mod scene;
 mod threads;
@@ -50,8 +52,10 @@ impl Call<'_> {
         let edits = Edits { call: self, regions, scene: &scene };
         let mut found = threads::find(&edits);
         found.extend(inner::find(&edits));
-        found.extend(places::find(&edits));
+        found.extend(recompute::find(&edits));
+        found.extend(far_out::find(&edits));
         found.extend(code::find(&edits));
+        edits.check(&mut found);
         // Stable: what has equal weight stays in the order of rules.
         found.sort_by(|a, b| b.work.total_cmp(&a.work));
         Ok(found)

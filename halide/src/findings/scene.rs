@@ -11,6 +11,9 @@ use halide_sched::nest::{AccessCost, Item, LoopCost, Nest, PointsCost, StoreCost
 use halide_sched::plan::{Level, Plan, StagePlan};
 use halide_sched::schedule::Subject;
 
+/// The operations and accesses of a cycle, as code of usual loops has them.
+const AT_ONCE: f64 = 2.0;
+
 /// A plan with its costs.
 pub(super) struct Scene<'s> {
     pub(super) plan: &'s Plan,
@@ -52,6 +55,10 @@ pub(super) struct Around {
     pub(super) kind: ForKind,
     pub(super) entries: f64,
     pub(super) iterations: f64,
+    /// Distinct bytes that an iteration touches.
+    pub(super) touched: f64,
+    /// Distinct bytes that all iterations of an entry touch.
+    pub(super) footprint: f64,
     /// The name of its variable, if it is a loop of the definition itself.
     pub(super) var: Option<String>,
 }
@@ -134,13 +141,21 @@ impl<'s> Scene<'s> {
         (i64::from(self.plan.target.vector_bits) / 8 / bytes.max(1)).max(1)
     }
 
-    /// The time of definitions on one thread in nanoseconds, as far as operations and loads tell it.
-    pub(super) fn nanoseconds<'d>(&self, definitions: impl IntoIterator<Item = &'d Definition>) -> f64 {
+    /// The time of a loop on one thread in nanoseconds: of its operations and accesses, or of the bytes that it touches,
+    /// whichever is more.
+    pub(super) fn nanoseconds(&self, around: &Around) -> f64 {
         let of = |d: &Definition| {
             let lanes = if d.is_in(|kind| kind == ForKind::Vectorized) { self.lanes(d.element()) } else { 1 };
-            d.work / lanes as f64 / self.machine.vector.issue.max(1.0) / self.machine.ghz.max(0.1)
+            d.work / lanes as f64 / AT_ONCE / self.machine.ghz.max(0.1)
         };
-        definitions.into_iter().map(of).sum()
+        let bytes = around.footprint * around.entries;
+        self.inside(around).map(of).sum::<f64>().max(bytes / self.machine.memory.bandwidth(1).max(0.1))
+    }
+
+    /// The time of an iteration, likewise.
+    pub(super) fn nanoseconds_each(&self, around: &Around) -> f64 {
+        let bytes = around.touched / self.machine.memory.bandwidth(1).max(0.1);
+        (self.nanoseconds(around) / around.iterations.max(1.0)).max(bytes)
     }
 
     /// The definitions in a loop.
@@ -167,8 +182,16 @@ impl<'s> Scene<'s> {
     }
 
     fn around(&self, l: &LoopCost) -> Around {
-        let LoopCost { id, name, kind, entries, iterations, .. } = l;
-        Around { id: *id, name: name.clone(), kind: *kind, entries: *entries, iterations: *iterations, var: None }
+        Around {
+            id: l.id,
+            name: l.name.clone(),
+            kind: l.kind,
+            entries: l.entries,
+            iterations: l.iterations,
+            touched: l.touched,
+            footprint: l.footprint,
+            var: None,
+        }
     }
 
     fn add_store(&mut self, store: &StoreCost, around: &[(LoopId, Around, Option<(FuncId, usize)>)]) {

@@ -33,7 +33,7 @@ fn serial(edits: &Edits<'_>) -> Vec<Finding> {
     for definition in &scene.definitions {
         let Some(outer) = definition.around.first().filter(|outer| seen.insert(outer.id)) else { continue };
         let is_shared = scene.inside(outer).any(|d| d.is_in(ForKind::is_threads));
-        let time = scene.nanoseconds(scene.inside(outer));
+        let time = scene.nanoseconds(outer);
         // The definition whose loop it is may come after those that are computed in it.
         let host = scene.inside(outer).find(|d| d.own().next().is_some_and(|own| own.id == outer.id));
         let Some(host) = host.filter(|_| !is_shared && time >= WORTH_THREADS) else { continue };
@@ -49,6 +49,7 @@ fn serial(edits: &Edits<'_>) -> Vec<Finding> {
             threshold: Rule::NothingParallel.threshold(),
             work: scene.part(scene.inside(outer)),
             share: None,
+            funcs: scene.inside(outer).map(|d| d.func.clone()).collect(),
             text: format!(
                 "`{}` has no parallel loop: about {:.0} us run on one of {} threads{text}",
                 host.name,
@@ -114,8 +115,7 @@ fn tasks(edits: &Edits<'_>) -> Vec<Finding> {
         let (Some(first), Some(last)) = (shared.first(), shared.last()) else { continue };
         let Some(host) = host_of(scene, last).filter(|_| seen.insert(last.id)) else { continue };
         let tasks: f64 = shared.iter().map(|around| around.trip()).product();
-        let time = scene.nanoseconds(scene.inside(last));
-        let each = time / last.iterations.max(1.0);
+        let (time, each) = (scene.nanoseconds(last), scene.nanoseconds_each(last));
         let work = scene.part(scene.inside(last));
         let finding = |rule: Rule, value: f64, text: String, edit: Option<Edit>| Finding {
             rule,
@@ -125,6 +125,7 @@ fn tasks(edits: &Edits<'_>) -> Vec<Finding> {
             threshold: rule.threshold(),
             work,
             share: None,
+            funcs: scene.inside(last).map(|d| d.func.clone()).collect(),
             text,
             edit,
         };
@@ -137,7 +138,9 @@ fn tasks(edits: &Edits<'_>) -> Vec<Finding> {
             );
             found.push(finding(Rule::FewTasks, tasks / threads, text, edit));
         }
-        if each < Rule::ShortTasks.threshold() * 1e3 && tasks >= 2.0 * threads {
+        let is_short = each < Rule::ShortTasks.threshold() * 1e3;
+        // Few tasks stay as they are, but for those of a parallel loop in another one.
+        if is_short && tasks >= 2.0 * threads && (last.entries > 1.0 || tasks >= 2.0 * TASKS * threads) {
             let edit = edits.first(coarser(edits, host, last, (each, tasks)));
             let text = format!(
                 "tasks of `{}` take about {:.1} us, which is little beside starting one; take iterations together",
@@ -176,7 +179,7 @@ fn coarser(edits: &Edits<'_>, host: &Definition, around: &Around, (each, tasks):
     let most = (tasks / wanted).max(1.0);
     let chunk = (Rule::ShortTasks.threshold() * 1e3 / each.max(1.0)).ceil().min(most);
     let chunk = power_of_two(chunk.min(1e9) as i64);
-    if around.entries > 1.0 || chunk < 2 {
+    if around.entries > 1.0 {
         return vec![unmarked(host, stage, ForKind::Parallel, &var)];
     }
     let larger = cut(edits.schedule(), &host.subject, &var).map(|(directive, factor)| {

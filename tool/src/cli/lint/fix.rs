@@ -10,7 +10,7 @@ use super::super::turns::Turn;
 use super::trial::{Bench, Faster, Outcome};
 use crate::job::Job;
 use crate::place::Place;
-use halide::findings::{Finding, RULES};
+use halide::findings::{Finding, RULES, Rule};
 use halide::machine::Machine;
 use halide::prelude::*;
 use indicatif::ProgressBar;
@@ -164,7 +164,10 @@ impl<'a> Fix<'a> {
     /// Tries the edits of all findings together, of each rule together, and one by one, until one is kept.
     fn by_findings(&mut self, found: &[&Finding]) -> Result<bool, Failure> {
         let by_rule = RULES.iter().map(|row| found.iter().copied().filter(|f| f.rule == row.rule).collect());
-        let groups: Vec<Vec<&Finding>> = std::iter::once(found.to_vec()).chain(by_rule).collect();
+        // A Func at another place may have other loops, so that comes after all else.
+        let is_place = |rule| matches!(rule, Rule::Recompute | Rule::StoredFarOut);
+        let loops = found.iter().copied().filter(|finding| !is_place(finding.rule)).collect();
+        let groups: Vec<Vec<&Finding>> = std::iter::once(loops).chain(by_rule).collect();
         for group in groups.iter().filter(|group| group.len() > 1) {
             if self.is_over() {
                 return Ok(false);
