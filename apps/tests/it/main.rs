@@ -8,6 +8,7 @@ mod book;
 mod gpu;
 mod images;
 mod limits;
+mod lint;
 mod own;
 #[path = "../../../halide/tests/it/page.rs"]
 mod page;

@@ -217,11 +217,10 @@ fn vectors_of_128_bits() {
     }
     let input = ImageParam::new("input", I32, 2);
     let (x, y) = vars!(x, y);
-    let made = |divides: bool| {
+    let made = |mirrors: bool| {
         let mut f = Func::new("f");
-        // A row of data decides about the address: a division of indices by what is only known in the loop.
-        let at = if divides { (x * 3) % (y + 2) } else { x.expr() };
-        f[(x, y)] = input[(at, y)] * 2;
+        // Coordinates are divided by the size of the image, lane by lane.
+        f[(x, y)] = if mirrors { mirror_interior(&input)[(x + 1, y)] * 2 } else { input[(x + 1, y)] * 2 };
         Pipeline::new([&f]).unwrap()
     };
     let of = |pipeline: &Pipeline| {
