@@ -99,7 +99,8 @@ impl Edit {
 impl Finding {
     /// Notes the part of the time that its Funcs took.
     pub(super) fn note_share(&mut self, profile: &Profile) {
-        let is_own = |activity: &Activity| matches!(activity, Activity::Computes { func, .. } if self.funcs.contains(func));
+        let is_own =
+            |activity: &Activity| matches!(activity, Activity::Computes { func, .. } if self.funcs.contains(func));
         let rows = profile.rows.iter().filter(|row| is_own(&row.activity));
         self.share = Some(rows.fold(0.0, |sum, row| sum + profile.share(row)));
     }

@@ -114,7 +114,8 @@ fn no_vectors(edits: &Edits<'_>, definition: &Definition) -> Option<Finding> {
         Some(_) => format!("; vectorize `{var}`"),
         None => format!("; `{var}` cannot be vectors as the loops are: give them another order, or split them"),
     };
-    let text = format!("`{}` is computed a point at a time, of {lanes} lanes that a vector has{remedy}", definition.name);
+    let text =
+        format!("`{}` is computed a point at a time, of {lanes} lanes that a vector has{remedy}", definition.name);
     let inner = definition.own().next_back()?;
     Some(Finding { edit, ..finding(scene, Rule::NoVectors, definition, inner, (1.0, text)) })
 }
@@ -156,7 +157,8 @@ fn inner_across(edits: &Edits<'_>, definition: &Definition) -> Option<Finding> {
     let near = (LINE_BYTES as i64).max(lanes * definition.element() * NEAR_VECTORS);
     let own = far(definition, inner, near);
     let better = serial.filter(|other| far(definition, other, near) < own);
-    let better = better.min_by_key(|other| (far(definition, other, near), store_step(definition, other).unwrap_or(0)))?;
+    let better =
+        better.min_by_key(|other| (far(definition, other, near), store_step(definition, other).unwrap_or(0)))?;
     let steps = definition.steps(inner);
     let (access, step) = steps.iter().max_by_key(|(_, step)| step.map_or(0, i64::abs))?;
     let bytes = step.map_or(0, i64::abs);
@@ -174,8 +176,11 @@ fn inner_across(edits: &Edits<'_>, definition: &Definition) -> Option<Finding> {
 /// Reads of vectors whose places data tell.
 fn gathers(scene: &Scene<'_>, definition: &Definition, vector: &Around) -> Option<Finding> {
     let steps = definition.steps(vector);
-    let gathered: Vec<&str> =
-        steps.iter().filter(|(access, step)| step.is_none() && !access.is_store).map(|(a, _)| a.name.as_str()).collect();
+    let gathered: Vec<&str> = steps
+        .iter()
+        .filter(|(access, step)| step.is_none() && !access.is_store)
+        .map(|(a, _)| a.name.as_str())
+        .collect();
     let first = gathered.first()?;
     let text = format!(
         "vectors of `{}` read {} of {} elements lane by lane, such as those of `{first}`, where data tell the place; \

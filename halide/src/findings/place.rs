@@ -111,7 +111,8 @@ pub(super) fn reads(edits: &Edits<'_>, reader: FuncId, of: FuncId) -> usize {
 pub(super) fn inner_places(edits: &Edits<'_>, func: FuncId, host: &Definition) -> Vec<Place> {
     let scene = edits.scene;
     let name = name(edits, func).to_string();
-    let unshared = |stage: usize| Step::Unmark(Subject { stage, ..Subject::func(name.as_str()) }, LoopKind::Parallel, None);
+    let unshared =
+        |stage: usize| Step::Unmark(Subject { stage, ..Subject::func(name.as_str()) }, LoopKind::Parallel, None);
     let unshared: Vec<Step> = (0..scene.plan.funcs[func].stages.len()).map(unshared).collect();
     let at = |var: &str| {
         let site = Site { func: host.func.clone(), stage: host.of.1, var: var.to_string() };

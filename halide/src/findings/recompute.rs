@@ -106,8 +106,9 @@ fn inlined(edits: &Edits<'_>) -> Vec<Finding> {
             places.extend(inner_places(edits, func, host));
         }
         let Some((edit, words)) = best(edits, places) else { continue };
-        let text =
-            format!("`{own}` is computed at each of {reads} reads, which makes all work {times:.1} times as much; {words}");
+        let text = format!(
+            "`{own}` is computed at each of {reads} reads, which makes all work {times:.1} times as much; {words}"
+        );
         found.push(Finding {
             rule: Rule::Recompute,
             func: Some(own),

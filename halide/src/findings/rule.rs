@@ -66,7 +66,12 @@ pub const RULES: [RuleRow; 13] = [
     RuleRow { rule: Rule::ShortTasks, name: "short-tasks", threshold: 20.0, unit: "us" },
     RuleRow { rule: Rule::NarrowVectors, name: "narrow-vectors", threshold: 128.0, unit: "bits" },
     RuleRow { rule: Rule::Gathers, name: "gathers", threshold: 1.0, unit: "reads" },
-    RuleRow { rule: Rule::HeapInParallel, name: "heap-in-parallel", threshold: 16.0, unit: "allocations for each task" },
+    RuleRow {
+        rule: Rule::HeapInParallel,
+        name: "heap-in-parallel",
+        threshold: 16.0,
+        unit: "allocations for each task",
+    },
     RuleRow { rule: Rule::DeviceInTurns, name: "device-in-turns", threshold: 3.0, unit: "turns" },
     RuleRow { rule: Rule::StoredWider, name: "stored-wider", threshold: 2.0, unit: "times" },
 ];

@@ -238,9 +238,8 @@ impl<'s> Scene<'s> {
         let stage = self.stage(of);
         let is_here = |level: &Level| match level {
             Level::At { func, stage: host, label } => {
-                (*func, *host) == of && stage.loops.iter().any(|l| {
-                    stage.labels[l.var] == *label && stage.vars[l.var].name == var
-                })
+                (*func, *host) == of
+                    && stage.loops.iter().any(|l| stage.labels[l.var] == *label && stage.vars[l.var].name == var)
             }
             _ => false,
         };

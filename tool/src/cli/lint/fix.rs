@@ -251,7 +251,11 @@ impl<'a> Fix<'a> {
 
     fn say(&self, what: &str) {
         let (name, ms) = (self.job.app.name, self.best.1.samples.min());
-        self.bar.set_message(format!("{name}: {ms:.3} ms, {} kept of {}; {what}", self.kept.len(), self.seen.len() - 1));
+        self.bar.set_message(format!(
+            "{name}: {ms:.3} ms, {} kept of {}; {what}",
+            self.kept.len(),
+            self.seen.len() - 1
+        ));
         self.bar.tick();
     }
 

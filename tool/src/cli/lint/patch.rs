@@ -43,7 +43,8 @@ pub(super) fn patch(name: (&str, &str), before: &str, after: &str) -> String {
 /// Writes one hunk with its places.
 fn hunk(text: &mut String, lines: &[Line<'_>], range: std::ops::Range<usize>) {
     let count = |of: &[Line<'_>], old: bool| {
-        let is_in = |line: &&Line<'_>| if old { !matches!(line, Line::After(_)) } else { !matches!(line, Line::Before(_)) };
+        let is_in =
+            |line: &&Line<'_>| if old { !matches!(line, Line::After(_)) } else { !matches!(line, Line::Before(_)) };
         of.iter().filter(is_in).count()
     };
     let place = |old: bool| {

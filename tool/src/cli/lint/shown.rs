@@ -75,7 +75,10 @@ impl Shown<'_> {
         say(format!("{app} {width}x{height}, {threads} threads, schedule `{name}`"))?;
         for kept in &fixed.kept {
             let gain = format!("{:.0}%", kept.gain * 100.0);
-            say_heading(&format!("  -{gain:5}"), &format!("{:.3} -> {:.3} ms  {}", kept.before_ms, kept.after_ms, kept.what))?;
+            say_heading(
+                &format!("  -{gain:5}"),
+                &format!("{:.3} -> {:.3} ms  {}", kept.before_ms, kept.after_ms, kept.what),
+            )?;
         }
         let ended = match fixed.ended {
             Ended::Done => "nothing else that was found is faster",
@@ -101,7 +104,9 @@ impl Shown<'_> {
         }
         let left = found.iter().filter(|finding| finding.edit.is_none()).count();
         if left > 0 {
-            say(format!("{left} findings without an edit are left: `halide lint {app}` with the new schedule shows them"))?;
+            say(format!(
+                "{left} findings without an edit are left: `halide lint {app}` with the new schedule shows them"
+            ))?;
         }
         Ok(())
     }

@@ -13,12 +13,13 @@ use std::time::Duration;
 /// The least gain for which an edit is kept.
 const LEAST_GAIN: f64 = 0.02;
 
-/// The deviations by which it must be faster.
+/// The deviations of a mean by which it must be faster: that of one time by the root of the number of rounds.
 const DEVIATIONS: f64 = 3.0;
 
-/// The rounds in turn, and those after which a clear difference ends them.
+/// The rounds in turn; those after which a clear difference ends them; and the most where noise hides one.
 const ROUNDS: usize = 9;
 const FEW_ROUNDS: usize = 3;
+const MOST_ROUNDS: usize = 27;
 
 /// A ratio of times beyond which a schedule is given up after few rounds, and below which it is kept.
 const CLEAR: (f64, f64) = (1.1, 0.7);
@@ -114,10 +115,11 @@ impl<'a> Bench<'a> {
     fn timed(&mut self, best: &Turn, new: Turn) -> Result<Outcome, Failure> {
         let old = Turn::new(best.compiled.clone(), best.samples.min());
         let mut both = [old, new];
-        for number in 0..ROUNDS {
+        for number in 0..MOST_ROUNDS {
             turns::round(&mut both, number, |compiled| self.once(compiled, None))?;
-            let ratio = both[1].samples.min() / both[0].samples.min();
-            if number + 1 >= FEW_ROUNDS && !(CLEAR.1..=CLEAR.0).contains(&ratio) {
+            let is_clear = !(CLEAR.1..=CLEAR.0).contains(&least_ratio(&both));
+            let is_told = is_faster(&both) || !seems_faster(&both);
+            if number + 1 >= ROUNDS && is_told || number + 1 >= FEW_ROUNDS && is_clear && is_told {
                 break;
             }
         }
@@ -125,17 +127,13 @@ impl<'a> Bench<'a> {
         if let Some(by) = self.differs() {
             return Ok(Outcome::Wrong(by));
         }
+        if !is_faster(&both) {
+            return Ok(Outcome::NotFaster);
+        }
+        let ratio = least_ratio(&both);
         let [old, new] = both;
         let (before_ms, after_ms) = (old.samples.min(), new.samples.min());
-        let ratio = after_ms / before_ms;
-        let deviation = old.samples.deviation().max(new.samples.deviation());
-        let medians = new.samples.median() / old.samples.median();
-        let is_faster = |ratio: f64| 1.0 - ratio > LEAST_GAIN && 1.0 - ratio > DEVIATIONS * deviation;
-        // On a busy machine the least times of few rounds are luck, and medians vary.
-        match is_faster(ratio) && medians < 1.0 {
-            true => Ok(Outcome::Faster(Box::new(Faster { turn: new, ratio, before_ms, after_ms }))),
-            false => Ok(Outcome::NotFaster),
-        }
+        Ok(Outcome::Faster(Box::new(Faster { turn: new, ratio, before_ms, after_ms })))
     }
 
     /// Times the first schedule and the last one in turn; returns both times in ms.
@@ -147,4 +145,27 @@ impl<'a> Bench<'a> {
         }
         Ok((both[0].samples.min(), both[1].samples.min()))
     }
+}
+
+/// The least time of the second one in units of that of the first.
+fn least_ratio([old, new]: &[Turn; 2]) -> f64 {
+    new.samples.min() / old.samples.min()
+}
+
+/// The ratio of times that tells less of a gain: of the least ones, which may be luck, or of those in the middle.
+fn ratio(both: &[Turn; 2]) -> f64 {
+    least_ratio(both).max(both[1].samples.median() / both[0].samples.median())
+}
+
+/// Returns true if the second one would be kept without noise.
+fn seems_faster(both: &[Turn; 2]) -> bool {
+    1.0 - ratio(both) > LEAST_GAIN
+}
+
+/// Returns true if the second one is faster by more than the least gain and the noise.
+fn is_faster(both: &[Turn; 2]) -> bool {
+    let [old, new] = both;
+    let deviation = old.samples.deviation().max(new.samples.deviation());
+    let of_mean = deviation / (old.samples.len().max(1) as f64).sqrt();
+    seems_faster(both) && 1.0 - ratio(both) > DEVIATIONS * of_mean
 }
