@@ -99,7 +99,7 @@ fn turns(scene: &Scene<'_>) -> Option<Finding> {
     let name = |func: FuncId| scene.plan.pipeline.funcs[func].name.as_str();
     let between = changes.iter().find(|pair| pair[0].1).map_or("", |pair| name(pair[1].0));
     let text = format!(
-        "work goes {number} times from host to device or back, and values are copied; give `{between}` to the device, too"
+        "work goes {number} times from host to device or back, and values are copied; give `{between}` to the device"
     );
     Some(finding(Rule::DeviceInTurns, (Some(between), None), 1.0, number, text))
 }
@@ -117,7 +117,7 @@ fn wider(scene: &Scene<'_>) -> Vec<Finding> {
             continue;
         }
         let text = format!(
-            "`{}` is stored in {own} bytes, and every read makes {bytes} of them; let its definition end with that type",
+            "`{}` is stored in {own} bytes, and every read makes {bytes} of them; cast to that type in its definition",
             def.name
         );
         let part = scene.part(scene.definitions.iter().filter(|d| d.func == def.name));

@@ -54,7 +54,7 @@ fn far_out(edits: &Edits<'_>, func: FuncId) -> Option<Finding> {
     }
     let (edit, words, still) = found?;
     let text = format!(
-        "`{name}` is stored whole, {:.1} MiB, which leaves the caches before `{}` reads it; {words}: {:.1} KiB at a time",
+        "`{name}` is stored whole, {:.1} MiB, and has left the caches when `{}` reads it; {words}: {:.1} KiB at a time",
         bytes / f64::from(1 << 20),
         host.name,
         still / 1024.0

@@ -141,7 +141,7 @@ impl<'s> Scene<'s> {
         (i64::from(self.plan.target.vector_bits) / 8 / bytes.max(1)).max(1)
     }
 
-    /// The time of a loop on one thread in nanoseconds: of its operations and accesses, or of the bytes that it touches,
+    /// The time of a loop on one thread in nanoseconds: of its operations and accesses, or of the bytes that it needs,
     /// whichever is more.
     pub(super) fn nanoseconds(&self, around: &Around) -> f64 {
         let of = |d: &Definition| {

@@ -20,8 +20,9 @@ pub(crate) struct LintArgs {
     /// Time edits beside the schedule, keep each that is faster by more than 2 % and 3 deviations and gives the same
     /// bits, and print the patch; Ctrl-C ends it and keeps the best
     ///
-    /// Edits are those of findings: those of one rule together, then one by one, until none is faster. Then
-    /// come the schedule that `halide auto` chooses for these sizes, and steps that it advises.
+    /// Edits are those of findings, all together and those of each rule together. Where none of these is
+    /// faster, the schedule that `halide auto` chooses for these sizes is tried, then edits one by one, and
+    /// steps that it advises. It ends where nothing is faster, or with the time.
     #[arg(long, verbatim_doc_comment)]
     pub(crate) fix: bool,
     /// With --fix, the time that all of it may take, such as 30s or 2m
@@ -35,8 +36,8 @@ pub(crate) struct LintArgs {
     /// It has app, schedule, size, threads and findings: rule, func and at_loop (or null), value, threshold,
     /// unit, work (the part of the run's operations), share (of the time, or null), text, and edit (from
     /// and to, lines of the schedule, and the schedule after it, or null). With --fix also before_ms,
-    /// after_ms, ratio (of speeds), tried, seconds, ended, kept (each with what, gain, before_ms and
-    /// after_ms), wrong (edits whose result differs), patch and result (the schedule); findings are
+    /// after_ms, ratio (of speeds), tried (each with what and outcome: "kept", "not faster", "refused",
+    /// "other result"), seconds, ended, kept (each with what, gain, before_ms and after_ms), wrong (edits whose result differs), patch and result (the schedule); findings are
     /// those of the result.
     #[arg(long, verbatim_doc_comment)]
     pub(crate) json: bool,

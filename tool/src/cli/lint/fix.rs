@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The part of the time after which edits of single findings wait for the schedule that is chosen.
-const FINDINGS: f64 = 0.35;
+/// The part of the work from which on the edit of a single finding is tried, since little work gains little.
+const LEAST_WORK: f64 = 0.02;
 
 /// The part of the time that is left for the last comparison and for what runs.
 const LAST: f64 = 0.95;
@@ -36,7 +36,8 @@ pub(super) struct Fixed {
     pub(super) kept: Vec<Kept>,
     /// Edits whose result differs: what they are, and by how much.
     pub(super) wrong: Vec<(String, f64)>,
-    pub(super) tried: usize,
+    /// All edits that were tried, with the outcome of each.
+    pub(super) tries: Vec<(String, &'static str)>,
     pub(super) before_ms: f64,
     pub(super) after_ms: f64,
     pub(super) elapsed: Duration,
@@ -78,6 +79,7 @@ pub(super) struct Fix<'a> {
     seen: BTreeSet<String>,
     kept: Vec<Kept>,
     wrong: Vec<(String, f64)>,
+    tries: Vec<(String, &'static str)>,
     is_chosen: bool,
     place: Option<Place>,
 }
@@ -111,6 +113,7 @@ impl<'a> Fix<'a> {
             best: (schedule, best),
             kept: Vec::new(),
             wrong: Vec::new(),
+            tries: Vec::new(),
             is_chosen: false,
             place,
         })
@@ -130,14 +133,14 @@ impl<'a> Fix<'a> {
             false => self.bench.last_word(&self.first.1, &self.best.1)?,
         };
         self.write(&format!("{after_ms:.3} ms, before {before_ms:.3} ms"))?;
-        let Fix { first, best, kept, wrong, seen, begun, place, .. } = self;
+        let Fix { first, best, kept, wrong, tries, begun, place, .. } = self;
         Ok(Fixed {
             first: first.0,
             schedule: best.0,
             compiled: best.1.compiled,
             kept,
             wrong,
-            tried: seen.len() - 1,
+            tries,
             before_ms,
             after_ms,
             elapsed: begun.elapsed(),
@@ -150,7 +153,7 @@ impl<'a> Fix<'a> {
     fn step(&mut self) -> Result<bool, Failure> {
         let found = self.job.findings(&self.best.1.compiled, None)?;
         let found: Vec<&Finding> = found.iter().filter(|finding| finding.edit.is_some()).collect();
-        Ok(self.by_findings(&found)? || self.by_choice()? || self.by_findings(&found)? || self.by_advice()?)
+        Ok(self.by_groups(&found)? || self.by_choice()? || self.by_single(&found)? || self.by_advice()?)
     }
 
     fn is_over(&self) -> bool {
@@ -161,8 +164,8 @@ impl<'a> Fix<'a> {
         self.begun.elapsed() >= self.args.budget.mul_f64(part)
     }
 
-    /// Tries the edits of all findings together, of each rule together, and one by one, until one is kept.
-    fn by_findings(&mut self, found: &[&Finding]) -> Result<bool, Failure> {
+    /// Tries the edits of all findings together, and of each rule together, until one is kept.
+    fn by_groups(&mut self, found: &[&Finding]) -> Result<bool, Failure> {
         let by_rule = RULES.iter().map(|row| found.iter().copied().filter(|f| f.rule == row.rule).collect());
         // A Func at another place may have other loops, so that comes after all else.
         let is_place = |rule| matches!(rule, Rule::Recompute | Rule::StoredFarOut);
@@ -179,9 +182,13 @@ impl<'a> Fix<'a> {
                 return Ok(true);
             }
         }
-        for finding in found {
-            // What is chosen may make all of these idle.
-            if self.is_over() || !self.is_chosen && self.is_late(FINDINGS) {
+        Ok(false)
+    }
+
+    /// Tries the edits of findings one by one, until one is kept.
+    fn by_single(&mut self, found: &[&Finding]) -> Result<bool, Failure> {
+        for finding in found.iter().filter(|finding| finding.work >= LEAST_WORK) {
+            if self.is_over() {
                 return Ok(false);
             }
             let Some(edit) = &finding.edit else { continue };
@@ -232,7 +239,9 @@ impl<'a> Fix<'a> {
             return Ok(false);
         }
         self.say(what);
-        match self.bench.attempt(&self.best.1, schedule)? {
+        let outcome = self.bench.attempt(&self.best.1, schedule)?;
+        self.tries.push((what.to_string(), outcome.word()));
+        match outcome {
             Outcome::Faster(faster) => {
                 let Faster { turn, ratio, before_ms, after_ms } = *faster;
                 self.kept.push(Kept { what: what.to_string(), before_ms, after_ms, gain: 1.0 - ratio });

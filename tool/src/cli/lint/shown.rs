@@ -86,12 +86,12 @@ impl Shown<'_> {
             Ended::Stopped => "it was stopped",
         };
         let (before, after, seconds) = (fixed.before_ms, fixed.after_ms, fixed.elapsed.as_secs_f64());
-        let tried = fixed.tried;
+        let tried = fixed.tries.len();
         match fixed.kept.len() {
             0 => say(format!("{before:.3} ms; none of {tried} edits is faster ({seconds:.1} s; {ended})"))?,
             kept => say(format!(
-                "{before:.3} ms -> {after:.3} ms, x{:.2}, the same bits; {kept} of {tried} edits kept in {seconds:.1} s; \
-                 {ended}",
+                "{before:.3} ms -> {after:.3} ms, x{:.2}, the same bits; {kept} of {tried} edits kept in \
+                 {seconds:.1} s; {ended}",
                 before / after.max(1e-9)
             ))?,
         }
@@ -116,6 +116,7 @@ impl Shown<'_> {
             json!({"what": kept.what, "gain": kept.gain, "before_ms": kept.before_ms, "after_ms": kept.after_ms})
         });
         let wrong = fixed.wrong.iter().map(|(what, by)| json!({"what": what, "differs": by}));
+        let tries = fixed.tries.iter().map(|(what, outcome)| json!({"what": what, "outcome": outcome}));
         let ended = match fixed.ended {
             Ended::Done => "done",
             Ended::TimeUp => "time up",
@@ -125,7 +126,7 @@ impl Shown<'_> {
             "before_ms": fixed.before_ms,
             "after_ms": fixed.after_ms,
             "ratio": fixed.before_ms / fixed.after_ms.max(1e-9),
-            "tried": fixed.tried,
+            "tried": tries.collect::<Vec<Value>>(),
             "seconds": fixed.elapsed.as_secs_f64(),
             "ended": ended,
             "kept": kept.collect::<Vec<Value>>(),

@@ -42,6 +42,18 @@ pub(super) enum Outcome {
     Wrong(f64),
 }
 
+impl Outcome {
+    /// The word for it.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Outcome::Faster(_) => "kept",
+            Outcome::NotFaster => "not faster",
+            Outcome::Refused => "refused",
+            Outcome::Wrong(_) => "other result",
+        }
+    }
+}
+
 /// A schedule that is faster than the best one before it.
 pub(super) struct Faster {
     pub(super) turn: Turn,
