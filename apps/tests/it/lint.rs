@@ -2,6 +2,10 @@
 
 use crate::Workplace;
 use crate::bad_input::{check, check_usage};
+use halide::findings::{Edit, Finding};
+use halide::prelude::*;
+use halide_apps::app::APPS;
+use halide_apps::job::{Job, Source};
 use serde_json::Value;
 use std::fs;
 
@@ -110,4 +114,27 @@ fn mistakes() {
     check_usage("lint blur --fix --no-run", "--no-run");
     check_usage("lint blur --fix --budget 1", "expected a time with its unit");
     check_usage("lint blur photo.png --size 8x8", "there is no image to read");
+}
+
+/// The edits of each app with every Func at the root, all of them together, compute the same bits.
+#[test]
+fn edits_leave_every_bit() {
+    let target = Target { threads: 4, ..Target::host() };
+    for app in APPS {
+        let job = Job::new(&app, Source::Random { seed: 3, width: 90, height: 70 }, &[]).unwrap();
+        let compile = |schedule: &Schedule| {
+            job.pipeline.compile(schedule, &target).unwrap_or_else(|e| panic!("{}: {e}\n{schedule}", app.name))
+        };
+        let run = |compiled: &Compiled| {
+            let mut outputs = job.outputs().unwrap();
+            job.run(compiled, None, &mut outputs).unwrap_or_else(|e| panic!("{}: {e}", app.name));
+            outputs
+        };
+        let root = compile(&Schedule::all_at_root(&job.pipeline));
+        let (expected, found) = (run(&root), job.findings(&root, None).unwrap());
+        let all: Vec<&Finding> = found.iter().collect();
+        let together: Option<Edit> = job.together(&root, &all).unwrap();
+        let edit = together.unwrap_or_else(|| panic!("{} has nothing to mend: {found:#?}", app.name));
+        assert!(run(&compile(&edit.schedule)) == expected, "{} by\n{}", app.name, edit.schedule);
+    }
 }

@@ -22,9 +22,6 @@ use std::time::{Duration, Instant};
 /// The part of the work from which on the edit of a single finding is tried, since little work gains little.
 const LEAST_WORK: f64 = 0.02;
 
-/// The part of the time that is left for the last comparison and for what runs.
-const LAST: f64 = 0.95;
-
 /// The steps that are asked for at once.
 const STEPS: usize = 5;
 
@@ -157,11 +154,7 @@ impl<'a> Fix<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.is_late(LAST)
-    }
-
-    fn is_late(&self, part: f64) -> bool {
-        self.begun.elapsed() >= self.args.budget.mul_f64(part)
+        self.stop.load(Ordering::Relaxed) || self.bench.is_over(self.best.1.samples.min())
     }
 
     /// Tries the edits of all findings together, and of each rule together, until one is kept.

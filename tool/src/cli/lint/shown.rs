@@ -11,6 +11,10 @@ use crate::job::Job;
 use halide::findings::Finding;
 use serde_json::{Map, Value, json};
 
+/// The columns of a line, and those that are free before the text of a finding.
+const COLUMNS: usize = 118;
+const INDENT: usize = 7;
+
 /// The findings that are shown at most as text.
 const MOST: usize = 20;
 
@@ -151,10 +155,31 @@ fn finding(finding: &Finding) -> Result<(), Failure> {
         Some(share) => format!("{:.0}%", share * 100.0),
         None => "-".to_string(),
     };
-    say_heading(&format!("{share:>5}  {}", finding.rule), &format!("  {}", finding.text))?;
+    let heading = format!("{share:>5}  {}", finding.rule);
+    let mut lines = wrapped(&finding.text, heading.chars().count() + 2).into_iter();
+    say_heading(&heading, &format!("  {}", lines.next().unwrap_or_default()))?;
+    lines.try_for_each(|line| say(format!("       {line}")))?;
     let Some(edit) = &finding.edit else { return Ok(()) };
     edit.from.iter().try_for_each(|line| say(format!("       - {line}")))?;
     edit.to.iter().try_for_each(|line| say(format!("       + {line}")))
+}
+
+/// The lines of a text, of which the first one stands behind so many columns.
+fn wrapped(text: &str, before: usize) -> Vec<String> {
+    let (mut lines, mut room) = (vec![String::new()], COLUMNS.saturating_sub(before));
+    for word in text.split(' ') {
+        let needed = word.chars().count() + 1;
+        if needed > room && lines.last().is_some_and(|line| !line.is_empty()) {
+            lines.push(String::new());
+            room = COLUMNS - INDENT;
+        }
+        room = room.saturating_sub(needed);
+        if let Some(line) = lines.last_mut() {
+            *line += if line.is_empty() { "" } else { " " };
+            *line += word;
+        }
+    }
+    lines
 }
 
 fn json_of(finding: &Finding) -> Value {
@@ -171,4 +196,19 @@ fn json_of(finding: &Finding) -> Value {
         "text": finding.text,
         "edit": edit.map(|edit| json!({"from": edit.from, "to": edit.to, "schedule": edit.schedule.to_string()})),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn long_texts_are_several_lines() {
+        let text = "word ".repeat(40);
+        let lines = wrapped(text.trim_end(), 30);
+        assert_eq!(lines.join(" "), text.trim_end());
+        assert!(lines.len() == 2 && lines[0].len() <= 88 && lines[1].len() <= 111, "{lines:?}");
+        assert_eq!(wrapped("", 200), [""]);
+        assert_eq!(wrapped("a b", 200), ["a", "b"]);
+    }
 }

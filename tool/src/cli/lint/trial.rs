@@ -8,7 +8,7 @@ use super::super::outputs;
 use super::super::turns::{self, Turn};
 use crate::job::Job;
 use halide::prelude::*;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The least gain for which an edit is kept.
 const LEAST_GAIN: f64 = 0.02;
@@ -24,8 +24,17 @@ const MOST_ROUNDS: usize = 27;
 /// A ratio of times beyond which a schedule is given up after few rounds, and below which it is kept.
 const CLEAR: (f64, f64) = (1.1, 0.7);
 
+/// The same after one round: no noise is as much.
+const FAR: (f64, f64) = (2.0, 0.4);
+
+/// Runs from this time on are taken once where others are repeated. Unit: ms.
+const LONG: f64 = 1000.0;
+
 /// The time that a first run may take, in units of the time of the best one.
 const MOST_TIMES: f64 = 4.0;
+
+/// The runs of a trial, at least, in units of the time of the best one.
+const RUNS: f64 = 4.0;
 
 /// The time that any first run may take: it may compile more code.
 const LEAST_LIMIT: Duration = Duration::from_millis(500);
@@ -68,6 +77,8 @@ pub(super) struct Bench<'a> {
     pub(super) job: &'a Job,
     pub(super) args: &'a LintArgs,
     pub(super) runner: &'a Runner,
+    /// The moment at which all is to be over.
+    deadline: Instant,
     outputs: Vec<AnyBuffer>,
     expected: Vec<AnyBuffer>,
 }
@@ -81,14 +92,21 @@ impl<'a> Bench<'a> {
         first: Compiled,
     ) -> Result<(Bench<'a>, Turn), Failure> {
         let (outputs, expected) = (job.outputs()?, job.outputs()?);
-        let mut bench = Bench { job, args, runner, outputs, expected };
+        let deadline = Instant::now() + args.budget;
+        let mut bench = Bench { job, args, runner, deadline, outputs, expected };
         outputs::poison(&mut bench.outputs)?;
-        bench.once(&first, None)?;
         let ms = bench.once(&first, None)?;
+        // More variants of the code may have been compiled in the first run.
+        let ms = if ms < LONG { bench.once(&first, None)? } else { ms };
         std::mem::swap(&mut bench.outputs, &mut bench.expected);
         let mut turn = Turn::new(first, ms);
         turn.samples.push(ms);
         Ok((bench, turn))
+    }
+
+    /// Returns true if there is no time for another trial: the time is over, or so many runs would take it.
+    pub(super) fn is_over(&self, ms: f64) -> bool {
+        Instant::now() + Duration::from_secs_f64(ms * RUNS / 1e3) >= self.deadline
     }
 
     fn once(&mut self, compiled: &Compiled, cancel: Option<&Cancel>) -> Result<f64, Failure> {
@@ -105,7 +123,7 @@ impl<'a> Bench<'a> {
         let most = best.samples.min() * MOST_TIMES + compile_ms * 3.0;
         let limit = Duration::from_secs_f64(most / 1e3).max(LEAST_LIMIT);
         let first = within(limit, |cancel| self.once(&compiled, Some(cancel)));
-        match first {
+        match &first {
             None => return Ok(Outcome::NotFaster),
             Some(Err(_)) => return Ok(Outcome::Refused),
             Some(Ok(_)) => {}
@@ -113,8 +131,22 @@ impl<'a> Bench<'a> {
         if let Some(by) = self.differs() {
             return Ok(Outcome::Wrong(by));
         }
-        let Ok(ms) = self.once(&compiled, None) else { return Ok(Outcome::Refused) };
-        self.timed(best, Turn::new(compiled, ms))
+        let ms = match first {
+            Some(Ok(ms)) if ms >= LONG => ms,
+            _ => match self.once(&compiled, None) {
+                Ok(ms) => ms,
+                Err(_) => return Ok(Outcome::Refused),
+            },
+        };
+        let before = best.samples.min();
+        let mut new = Turn::new(compiled, ms);
+        // What takes seconds is not run again where the answer is clear.
+        if before >= LONG && ms < before * FAR.1 {
+            new.samples.push(ms);
+            let faster = Faster { turn: new, ratio: ms / before, before_ms: before, after_ms: ms };
+            return Ok(Outcome::Faster(Box::new(faster)));
+        }
+        self.timed(best, new)
     }
 
     /// The largest difference of the result from the expected one, which may differ in no bit.
@@ -129,9 +161,14 @@ impl<'a> Bench<'a> {
         let mut both = [old, new];
         for number in 0..MOST_ROUNDS {
             turns::round(&mut both, number, |compiled| self.once(compiled, None))?;
-            let is_clear = !(CLEAR.1..=CLEAR.0).contains(&least_ratio(&both));
+            let is_beyond = |(more, less): (f64, f64)| !(less..=more).contains(&least_ratio(&both));
             let is_told = is_faster(&both) || !seems_faster(&both);
-            if number + 1 >= ROUNDS && is_told || number + 1 >= FEW_ROUNDS && is_clear && is_told {
+            let enough = match number + 1 {
+                ROUNDS.. => is_told,
+                FEW_ROUNDS.. => is_told && is_beyond(CLEAR) || self.is_over(0.0),
+                _ => is_beyond(FAR),
+            };
+            if enough {
                 break;
             }
         }
@@ -148,8 +185,11 @@ impl<'a> Bench<'a> {
         Ok(Outcome::Faster(Box::new(Faster { turn: new, ratio, before_ms, after_ms })))
     }
 
-    /// Times the first schedule and the last one in turn; returns both times in ms.
+    /// Times the first schedule and the last one in turn, unless that takes seconds; returns both times in ms.
     pub(super) fn last_word(&mut self, first: &Turn, last: &Turn) -> Result<(f64, f64), Failure> {
+        if first.samples.min() >= LONG {
+            return Ok((first.samples.min(), last.samples.min()));
+        }
         let fresh = |turn: &Turn| Turn::new(turn.compiled.clone(), turn.samples.min());
         let mut both = [fresh(first), fresh(last)];
         for number in 0..FEW_ROUNDS {
