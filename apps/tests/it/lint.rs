@@ -97,6 +97,7 @@ fn schedules_without_directives_and_small_sizes_are_no_mistake() {
     assert!(mended["kept"].is_array(), "{mended:#}");
     // Apps that run a channel at a time, and those whose stages directives make.
     place.succeed("lint hist --size 64x48");
+    place.succeed("lint blur --schedule auto --size 64x48");
     place.succeed("lint local_laplacian --size 64x48 --no-run");
 }
 

@@ -10,7 +10,7 @@ use halide_sched::nest::{Item, Nest};
 use halide_sched::plan::Level;
 use std::collections::BTreeSet;
 
-/// The work that another place may add, as a factor.
+/// The points and the work that another place may add, as a factor.
 const MOST_MORE: f64 = 1.25;
 
 /// The Funcs outside of all loops that are tried in a loop, those with most bytes: each try is a lowering.
@@ -46,8 +46,8 @@ fn far_out(edits: &Edits<'_>, func: FuncId) -> Option<Finding> {
     let mut found = None;
     for Place { steps, words } in places {
         let Some((edit, nest)) = edits.costed(steps) else { continue };
-        let still = nest_bytes(&nest, func);
-        if work_of(&nest) <= now * MOST_MORE && still <= cache {
+        let (still, points) = (nest_bytes(&nest, name), nest.points(name));
+        if work_of(&nest) <= now * MOST_MORE && points <= scene.nest.points(name) * MOST_MORE && still <= cache {
             found = Some((edit, words, still));
             break;
         }
@@ -74,10 +74,10 @@ fn far_out(edits: &Edits<'_>, func: FuncId) -> Option<Finding> {
 }
 
 /// Bytes of the largest allocation of a Func.
-fn nest_bytes(nest: &Nest, func: FuncId) -> f64 {
+fn nest_bytes(nest: &Nest, name: &str) -> f64 {
     let mut most: f64 = 0.0;
     nest.for_each(&mut |item| match item {
-        Item::Store(store) if store.func == func => most = most.max(store.bytes),
+        Item::Store(store) if store.name == name => most = most.max(store.bytes),
         _ => {}
     });
     most

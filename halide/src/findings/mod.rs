@@ -74,6 +74,9 @@ impl Call<'_> {
 
     /// Makes one edit of those of several findings of the schedule: each that is still legal after those before it.
     /// `None` if no finding has an edit.
+    ///
+    /// # Errors
+    /// As of [`Call::findings`].
     pub fn together(&self, regions: &[Region], findings: &[&Finding]) -> Result<Option<Edit>, Error> {
         let scene = Scene::new(self, regions)?;
         let edits = Edits { call: self, regions, scene: &scene };

@@ -11,8 +11,9 @@ pub(crate) struct LintArgs {
     /// The image to read; the photograph that comes with the tool by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
-    /// A schedule of the app by name, or a file with one; the app's best one by default
-    #[arg(long, value_name = "NAME|FILE")]
+    /// A schedule of the app by name, a file with one, or `auto`: one that is chosen for these sizes; the app's best one
+    /// by default
+    #[arg(long, value_name = "NAME|FILE|auto")]
     pub(crate) schedule: Option<String>,
     /// Run nothing: findings come without parts of the time, those with most work first
     #[arg(long, conflicts_with = "fix")]

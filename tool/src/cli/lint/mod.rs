@@ -18,6 +18,9 @@ use halide::prelude::*;
 use shown::Shown;
 use std::time::Duration;
 
+/// The name of the schedule that is chosen for the sizes of a run.
+const AUTO: &str = "auto";
+
 /// Samples of a profile from which on shares are told.
 const SAMPLES: u64 = 1000;
 
@@ -30,12 +33,19 @@ pub(crate) fn lint(tool: &Tool, args: &LintArgs) -> Result<(), Failure> {
     if args.file.is_some() && args.common.is_synthetic() {
         super::args::usage_error("with --random or --size there is no image to read");
     }
-    let best = app.best(false, common::target(&args.common).vector_bits).name;
-    let name = args.schedule.as_deref().unwrap_or(best);
-    let schedule = common::find_schedule(app, name, &args.numbers.set)?;
+    let target = common::target(&args.common);
+    let best = app.best(false, target.vector_bits).name;
+    // An app without schedules has one that is chosen.
+    let usual = if app.schedules.is_empty() { AUTO } else { best };
+    let name = args.schedule.as_deref().unwrap_or(usual);
+    let named = common::named_schedule(app, Some(name).filter(|name| *name != AUTO), &args.numbers.set)?;
     let place = args.out.as_deref().map(output::place).transpose()?;
-    let job = common::job(tool, app, &args.common, args.file.as_deref(), Some(&schedule))?;
+    let job = common::job(tool, app, &args.common, args.file.as_deref(), named.as_ref())?;
     let runner = Runner::new(Backend::Cpu, None)?;
+    let schedule = match named {
+        Some(schedule) => schedule,
+        None => busy("choosing a schedule", || job.auto_schedule(&target, &AutoOptions::default()))?.schedule,
+    };
     let (compiled, _) = busy("compiling", || runner.compile(&job, &schedule, &args.common))?;
     let shown = Shown { job: &job, args, name };
     if args.fix {
