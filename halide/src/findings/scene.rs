@@ -52,6 +52,8 @@ pub(super) struct Definition {
 pub(super) struct Around {
     pub(super) id: LoopId,
     pub(super) name: String,
+    /// The definition whose loop it is.
+    of: Option<(FuncId, usize)>,
     pub(super) kind: ForKind,
     pub(super) entries: f64,
     pub(super) iterations: f64,
@@ -164,11 +166,11 @@ impl<'s> Scene<'s> {
         self.definitions.iter().filter(move |d| d.around.iter().any(|other| other.id == id))
     }
 
-    fn read(&mut self, items: &[Item], around: &mut Vec<(LoopId, Around, Option<(FuncId, usize)>)>) {
+    fn read(&mut self, items: &[Item], around: &mut Vec<Around>) {
         for item in items {
             match item {
                 Item::Loop(l) => {
-                    around.push((l.id, self.around(l), l.definition));
+                    around.push(self.around(l));
                     self.read(&l.body, around);
                     around.pop();
                 }
@@ -185,6 +187,7 @@ impl<'s> Scene<'s> {
         Around {
             id: l.id,
             name: l.name.clone(),
+            of: l.definition,
             kind: l.kind,
             entries: l.entries,
             iterations: l.iterations,
@@ -194,17 +197,17 @@ impl<'s> Scene<'s> {
         }
     }
 
-    fn add_store(&mut self, store: &StoreCost, around: &[(LoopId, Around, Option<(FuncId, usize)>)]) {
+    fn add_store(&mut self, store: &StoreCost, around: &[Around]) {
         let StoreCost { func, name, bytes, allocations, .. } = store;
-        let around = around.iter().map(|(_, around, _)| around.clone()).collect();
+        let around = around.to_vec();
         self.stores.push(Stored { func: *func, name: name.clone(), bytes: *bytes, allocations: *allocations, around });
     }
 
-    fn add_points(&mut self, points: &PointsCost, around: &[(LoopId, Around, Option<(FuncId, usize)>)]) {
+    fn add_points(&mut self, points: &PointsCost, around: &[Around]) {
         if points.points <= 0.0 {
             return;
         }
-        let own = around.iter().rev().find_map(|(_, _, of)| of.filter(|(func, _)| *func == points.func));
+        let own = around.iter().rev().find_map(|around| around.of.filter(|(func, _)| *func == points.func));
         let of = own.unwrap_or((points.func, 0));
         let name = match of.1.checked_sub(1) {
             None => points.name.clone(),
@@ -215,10 +218,9 @@ impl<'s> Scene<'s> {
             let is_it = |var: &&str| format!("{name}.{var}") == around.name;
             stage.loops.iter().map(|l| stage.vars[l.var].name.as_str()).find(is_it).map(str::to_string)
         };
-        let around = around.iter().map(|(_, around, definition)| Around {
-            var: var(around).filter(|_| *definition == Some(of)),
-            ..around.clone()
-        });
+        let is_own = |around: &Around| around.of == Some(of);
+        let around =
+            around.iter().map(|around| Around { var: var(around).filter(|_| is_own(around)), ..around.clone() });
         let each = f64::from(points.operations) + f64::from(points.reads) + 1.0;
         self.definitions.push(Definition {
             of,

@@ -102,9 +102,8 @@ impl Shown<'_> {
         if !patch.is_empty() {
             say(patch.trim_end())?;
         }
-        match &fixed.place {
-            Some(place) => say(format!("wrote {}", files::shown(place.path())))?,
-            None => {}
+        if let Some(place) = &fixed.place {
+            say(format!("wrote {}", files::shown(place.path())))?;
         }
         let left = found.iter().filter(|finding| finding.edit.is_none()).count();
         if left > 0 {
