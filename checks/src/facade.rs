@@ -29,7 +29,7 @@ pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Resu
     Ok(())
 }
 
-fn with_params<'c>(case: &Case, call: Call<'c>) -> Call<'c> {
+pub(crate) fn with_params<'c>(case: &Case, call: Call<'c>) -> Call<'c> {
     case.pipeline.params.iter().fold(call, |call, p| call.param_named(&p.name, case.param(p)))
 }
 

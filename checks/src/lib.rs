@@ -19,6 +19,7 @@ pub mod externs;
 mod facade;
 pub mod failure;
 pub mod families;
+pub mod findings;
 mod funcs;
 pub mod image_input;
 mod in_place;

@@ -13,6 +13,7 @@ use halide_core::externs::ExternDef;
 use halide_core::interp::{Inputs, RunError};
 use halide_core::pipeline::FuncDef;
 use halide_sched::plan::Plan;
+use halide_sched::schedule::Schedule;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -48,6 +49,8 @@ pub(crate) struct Parts {
     /// The extern stages whose results the pipeline reads.
     pub(crate) feeders: Vec<Feeder>,
     pub(crate) plan: Plan,
+    /// The schedule that was compiled.
+    pub(crate) schedule: Schedule,
     pub(crate) engine: Engine,
     /// `None` for the interpreter.
     pub(crate) variants: Option<Variants>,
@@ -68,6 +71,10 @@ impl Compiled {
     pub fn plan(&self) -> &Plan {
         &self.parts.plan
     }
+    /// Returns the schedule that it was compiled under.
+    pub fn schedule(&self) -> &Schedule {
+        &self.parts.schedule
+    }
     /// Returns the engine that runs it.
     pub fn engine(&self) -> Engine {
         self.parts.engine
@@ -82,6 +89,11 @@ impl Compiled {
     /// The program of the main variant as text: equal programs become equal code. `None` for the interpreter.
     pub(crate) fn main_text(&self) -> Option<String> {
         self.parts.variants.as_ref().map(Variants::main_text)
+    }
+
+    /// The loops for which the main variant has no code with vectors as wide as the target's, each with the reason.
+    pub(crate) fn refusals(&self) -> Vec<(String, String)> {
+        self.parts.variants.as_ref().map_or_else(Vec::new, Variants::refusals)
     }
 
     /// The program and the kernels of the main variant, if a GPU runs some of it.

@@ -158,7 +158,8 @@ impl Compiler {
         let (whole, feeders) = (None, Vec::new());
         let (queries, proofs) = (OnceLock::new(), Proofs::default());
         let needs = OnceLock::new();
-        let parts = Parts { pipeline: pipeline.into(), whole, feeders, plan, engine, variants, queries, needs, proofs };
+        let (pipeline, schedule) = (pipeline.into(), self.schedule.clone());
+        let parts = Parts { pipeline, whole, feeders, plan, schedule, engine, variants, queries, needs, proofs };
         Ok(Compiled { parts: Arc::new(parts) })
     }
 
@@ -246,6 +247,7 @@ fn compile_part(
         whole: (!whole.externs.is_empty()).then(|| whole.clone().into()),
         feeders,
         plan,
+        schedule: schedule.clone(),
         engine,
         variants,
         queries: OnceLock::new(),

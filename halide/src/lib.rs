@@ -154,6 +154,7 @@ mod evaluator_host;
 mod extern_stages;
 mod failure;
 pub mod fault;
+pub mod findings;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(feature = "image")]

@@ -6,7 +6,7 @@ use crate::error::Error;
 use halide_core::buffer::{Dim, Region};
 use halide_core::ids::{IdVec, ImageId};
 use halide_sched::lower::LowerOptions;
-pub use halide_sched::nest::{Item, LoopCost, Nest, PointsCost, StoreCost};
+pub use halide_sched::nest::{AccessCost, Item, LoopCost, Nest, PointsCost, StoreCost};
 use halide_sched::nest::{NestQuery, Sizes, dims, output_dims};
 use halide_sched::plan::{self, Level, Plan};
 use halide_sched::schedule::{FloatMode, Schedule};
@@ -62,7 +62,7 @@ impl Call<'_> {
         Ok(text)
     }
 
-    fn nest_of(&self, plan: &Plan, regions: &[Region]) -> Result<Nest, Error> {
+    pub(crate) fn nest_of(&self, plan: &Plan, regions: &[Region]) -> Result<Nest, Error> {
         self.check_regions(regions)?;
         let compiled: &Compiled = self.compiled();
         let pipeline = compiled.pipeline();
@@ -81,7 +81,7 @@ impl Call<'_> {
 }
 
 /// The plan that computes every Func at the root which this one does not inline.
-fn at_the_root(compiled: &Compiled) -> Option<Plan> {
+pub(crate) fn at_the_root(compiled: &Compiled) -> Option<Plan> {
     let (plan, pipeline) = (compiled.plan(), compiled.pipeline());
     let own: BTreeSet<&str> = pipeline.funcs.iter().map(|f| f.name.as_str()).collect();
     let mut schedule = Schedule::new();

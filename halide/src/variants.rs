@@ -15,9 +15,7 @@ use crate::engine::Machine;
 use crate::error::Error;
 use crate::once_map::OnceMap;
 use crate::run_options::{How, RunStats};
-#[cfg(feature = "gpu")]
-use crate::variant_code::Code;
-use crate::variant_code::Variant;
+use crate::variant_code::{Code, Variant};
 use crate::variant_key::VariantKey;
 use halide_core::buffer::{AnyBufferMut, Region};
 use halide_core::ids::FuncId;
@@ -68,6 +66,15 @@ impl Variants {
     /// The program of the main variant as text.
     pub(crate) fn main_text(&self) -> String {
         self.main.program.to_string()
+    }
+
+    /// The loops for which the main variant has no code with vectors as wide as the target's, each with the reason.
+    pub(crate) fn refusals(&self) -> Vec<(String, String)> {
+        match &self.main.code {
+            #[cfg(feature = "cpu")]
+            Code::Cpu(executable) => executable.refusals().to_vec(),
+            _ => Vec::new(),
+        }
     }
 
     /// The variants made so far, the main one first.

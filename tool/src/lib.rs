@@ -34,6 +34,7 @@ pub mod input;
 pub mod job;
 mod job_error;
 mod jpeg;
+mod linted;
 pub mod measure;
 pub mod memory;
 pub mod params;

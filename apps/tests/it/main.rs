@@ -9,6 +9,7 @@ mod gpu;
 mod images;
 mod inspected;
 mod limits;
+mod lint;
 mod own;
 #[path = "../../../halide/tests/it/page.rs"]
 mod page;

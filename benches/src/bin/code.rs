@@ -180,7 +180,7 @@ fn machine_code(plan: &Plan, program: &Program, code: &mut String) {
             let stats = made.stats();
             *code += &format!("{} bytes, {} kernels, {} of stack\n", stats.bytes, stats.kernels, stats.stack);
             made.refusals().iter().for_each(|(name, why)| *code += &format!("refused {name}: {why}\n"));
-            *code += made.asm().unwrap_or_default();
+            *code += &made.asm().unwrap_or_default();
         }
         Err(error) => *code += &format!("{error}\n"),
     }

@@ -7,8 +7,8 @@ use halide_checks::coverage::Coverage;
 use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, auto, budgets, classes, edges, externs, families, image_input, ladder, nests, order, proofs, refusals,
-    runs, schedules, stacks, text, trust, words, work,
+    algebra, auto, budgets, classes, edges, externs, families, findings, image_input, ladder, nests, order, proofs,
+    refusals, runs, schedules, stacks, text, trust, words, work,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +114,13 @@ fn inputs_of_extern_stages() {
 #[test]
 fn schedules_that_are_chosen() {
     let failed = failures(60, 30, |_| "auto", |number| auto::check(&Case::random(number)));
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Findings of every schedule have numbers, and their edits change no value.
+#[test]
+fn edits_of_findings() {
+    let failed = failures(50, 20, |_| "findings", |number| findings::check(&Case::random(number)));
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

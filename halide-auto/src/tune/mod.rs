@@ -52,5 +52,6 @@ mod random;
 mod scene;
 mod tuner;
 
+pub use edit::{Draft, mark, mark_part, site};
 pub use outcome::{Candidate, CandidateId, MoveKind, Origin, Outcome, TellError};
 pub use tuner::{TuneOptions, Tuner};

@@ -12,6 +12,7 @@
 mod count;
 mod formula;
 pub mod range;
+mod steps;
 mod text;
 mod touched;
 mod tree;
@@ -28,6 +29,7 @@ use halide_core::value::Scalar;
 use halide_ir::{BufId, BufferRole, DimField, ForKind, LoopId, Program, Sym};
 use range::Range;
 use std::collections::BTreeSet;
+pub use steps::AccessCost;
 use tree::{Node, Tree};
 
 /// The loop nest of a plan, ready to be asked for its costs.
@@ -83,6 +85,8 @@ pub struct LoopCost {
     pub id: LoopId,
     /// Its name.
     pub name: String,
+    /// The definition whose loop it is: the Func, and 0 or the number of its update counted from 1.
+    pub definition: Option<(FuncId, usize)>,
     /// The way in which iterations run.
     pub kind: ForKind,
     /// The number of times that it is entered.
@@ -131,6 +135,8 @@ pub struct PointsCost {
     pub operations: u32,
     /// Elements that one point reads.
     pub reads: u32,
+    /// The elements that one point stores and reads, each with its steps in memory.
+    pub accesses: Vec<AccessCost>,
 }
 
 /// Returns the dimensions of a buffer over `region` with these strides.
@@ -188,7 +194,9 @@ impl NestQuery {
         let mut walk = Walk::new(&self.program, each);
         let counts = walk.node(&self.tree.body, &mut env, true);
         let argument_bytes = touched::arguments(&self.program, &self.tree, &mut env);
-        let body = self.items(&self.tree.body, &mut counts.rows.into_iter());
+        let strides = |buf| self.dims(buf, sizes).map(|dims| dims.iter().map(|dim| dim.stride).collect());
+        let accesses = steps::accesses(&self.program, &self.tree, &mut env, &strides);
+        let body = self.items(&self.tree.body, &mut counts.rows.into_iter(), &mut accesses.into_iter());
         let guesses = walk.guesses();
         Nest { body, work: counts.work, span: counts.span, peak_bytes: counts.bytes, argument_bytes, guesses }
     }
@@ -215,14 +223,19 @@ impl NestQuery {
     }
 
     /// The parts of a statement, with what was counted.
-    fn items(&self, node: &Node, rows: &mut impl Iterator<Item = Row>) -> Vec<Item> {
+    fn items(
+        &self,
+        node: &Node,
+        rows: &mut impl Iterator<Item = Row>,
+        accesses: &mut impl Iterator<Item = Vec<AccessCost>>,
+    ) -> Vec<Item> {
         let mut items = Vec::new();
         halide_ir::visit::deep(|| match node {
-            Node::Block(all) => all.iter().for_each(|n| items.extend(self.items(n, rows))),
-            Node::Let { body, .. } => items = self.items(body, rows),
+            Node::Block(all) => all.iter().for_each(|n| items.extend(self.items(n, rows, accesses))),
+            Node::Let { body, .. } => items = self.items(body, rows, accesses),
             Node::If { then, otherwise, .. } => {
-                items = self.items(then, rows);
-                items.extend(self.items(otherwise, rows));
+                items = self.items(then, rows, accesses);
+                items.extend(self.items(otherwise, rows, accesses));
             }
             Node::For(l) => {
                 let Row { times, amount, middle } = rows.next().unwrap_or_default();
@@ -230,12 +243,13 @@ impl NestQuery {
                 items.push(Item::Loop(LoopCost {
                     id: l.id,
                     name: self.program.loops[l.id].name.clone(),
+                    definition: self.program.loops[l.id].definition,
                     kind: l.kind,
                     entries: times,
                     iterations: amount,
                     touched: middle.bytes,
                     footprint: middle.footprint,
-                    body: self.items(&l.body, rows),
+                    body: self.items(&l.body, rows, accesses),
                 }));
             }
             Node::Realize(r) => {
@@ -249,7 +263,7 @@ impl NestQuery {
                     extents: middle.extents,
                     folded: r.fold.iter().map(Option::is_some).collect(),
                     bytes: middle.bytes,
-                    body: self.items(&r.body, rows),
+                    body: self.items(&r.body, rows, accesses),
                 }));
             }
             Node::Provide(p) => items.push(Item::Points(PointsCost {
@@ -258,6 +272,7 @@ impl NestQuery {
                 points: rows.next().unwrap_or_default().times,
                 operations: p.operations,
                 reads: p.reads.len() as u32,
+                accesses: accesses.next().unwrap_or_default(),
             })),
         });
         items

@@ -26,6 +26,7 @@ mod errors;
 mod explain_bounds;
 mod explained;
 mod externs;
+mod findings;
 mod floats;
 #[cfg(feature = "gpu")]
 mod gpu;

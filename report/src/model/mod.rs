@@ -5,6 +5,7 @@
 
 mod code;
 mod definitions;
+mod findings;
 mod graph;
 mod nest;
 mod order;
@@ -14,6 +15,7 @@ pub use order::MOST_SPANS;
 
 use crate::order::replay::Replay;
 use halide::counts::FuncCounts;
+use halide::findings::Finding;
 use halide::inspect::Inspection;
 use halide::profile::Profile;
 use serde_json::{Value, json};
@@ -41,8 +43,8 @@ pub struct Subject<'a> {
     pub order: Option<(&'a Replay, String)>,
     /// The roofs of the machine and the points of Funcs, as data in the form of the schema.
     pub roofline: Option<(Value, Value)>,
-    /// Findings as data, in the form of the schema.
-    pub findings: Option<Value>,
+    /// Findings about the schedule.
+    pub findings: Option<&'a [Finding]>,
     /// Reads a file of the source; `None` where it is not there, or not to be shown.
     pub source: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -93,6 +95,6 @@ pub fn data(subject: &Subject<'_>) -> Value {
         add("machine", Some(machine.clone()));
         add("roofline", Some(points.clone()));
     }
-    add("findings", subject.findings.clone());
+    add("findings", subject.findings.map(findings::rows));
     data
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use super::args_common::{Backend, CommonArgs, NumberArgs};
+pub(crate) use super::args_lint::LintArgs;
 pub(crate) use super::args_report::ReportArgs;
 pub(crate) use super::args_timing::{BenchArgs, WatchArgs, WhyArgs};
 
@@ -53,6 +54,10 @@ pub(crate) enum Command {
     /// Say which directives make a schedule of an app faster or slower than another one, by timing those between them
     #[command(after_help = examples::WHY)]
     Why(WhyArgs),
+    /// Say what a schedule of an app does that costs time, with the edit that mends it; with --fix, time the edits and
+    /// keep what is faster
+    #[command(after_help = examples::LINT)]
+    Lint(LintArgs),
     /// Time schedules of an app in turn; keep the times in a file, and fail where one became slower
     #[command(after_help = examples::BENCH)]
     Bench(BenchArgs),

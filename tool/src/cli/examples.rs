@@ -3,7 +3,8 @@
 use crate::app::App;
 
 /// The subcommands that begin with the name of an app.
-pub(crate) const OF_AN_APP: [&str; 9] = ["run", "compare", "check", "auto", "tune", "watch", "why", "bench", "report"];
+pub(crate) const OF_AN_APP: [&str; 10] =
+    ["run", "compare", "check", "auto", "tune", "watch", "lint", "why", "bench", "report"];
 
 /// Examples for the help of all commands.
 pub(crate) const ALL: &str = "\
@@ -73,6 +74,13 @@ Examples:
   halide why blur root strips                                 two schedules of an app
   halide why blur mine.sched mine.best.sched --threads 1      two in files
   halide why harris root cpu --size 1530x2554 --time 30s      at a size, within a time";
+
+/// Examples for the help of `lint`.
+pub(crate) const LINT: &str = "\
+Examples:
+  halide lint blur --schedule root                             what it does that costs time, most time first
+  halide lint unsharp --schedule mine.sched --no-run           by the loops alone
+  halide lint harris --schedule root --fix --out harris.sched  keep the edits that are faster, for a minute";
 
 /// Examples for the help of `bench`.
 pub(crate) const BENCH: &str = "\
@@ -155,6 +163,7 @@ mod tests {
             super::AUTO,
             super::TUNE,
             super::WATCH,
+            super::LINT,
             super::WHY,
             super::BENCH,
             super::REPORT,

@@ -2,6 +2,7 @@
 
 mod args;
 mod args_common;
+mod args_lint;
 mod args_report;
 mod args_timing;
 mod auto;
@@ -20,6 +21,8 @@ mod gpu;
 #[path = "without_gpu.rs"]
 mod gpu;
 mod help;
+mod limit;
+mod lint;
 mod list;
 mod machine;
 mod new;
@@ -63,6 +66,7 @@ impl Tool {
             Command::Auto(args) => auto::auto(self, &args),
             Command::Tune(args) => tune::tune(self, &args),
             Command::Watch(args) => watch::watch(self, &args),
+            Command::Lint(args) => lint::lint(self, &args),
             Command::Why(args) => why::why(self, &args),
             Command::Bench(args) => bench::bench(self, &args),
             Command::Report(args) => report::report(self, &args),

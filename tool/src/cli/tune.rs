@@ -67,7 +67,7 @@ pub(crate) fn tune(tool: &Tool, args: &TuneArgs) -> Result<(), Failure> {
 }
 
 /// A flag that Ctrl-C sets.
-fn stopped_by_ctrl_c() -> Arc<AtomicBool> {
+pub(crate) fn stopped_by_ctrl_c() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let set = stop.clone();
     if let Err(error) = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)) {

@@ -61,6 +61,8 @@ pub(super) fn made(
     facts.extend(ran.facts);
     let order = busy("tracing a small run", || traced::traced((app, job), &compiled, &args.common));
     let order = order.map_err(|why| facts.push(("evaluation order".to_string(), format!("left out: {why}")))).ok();
+    let of_run = ran.profile.as_ref().map(|(profile, _)| profile);
+    let findings = busy("looking at the loops", || job.findings(&compiled, of_run)).ok();
     let no_source = |_: &str| None;
     let source: &dyn Fn(&str) -> Option<String> = if args.no_source { &no_source } else { &sources::read };
     let file = job.app.schedule(name).map_or(name, |named| named.file);
@@ -77,7 +79,7 @@ pub(super) fn made(
             let (inspection, threads) = (&inspection, common::threads(&args.common));
             roofline(&Run { inspection, profile, counts, images: &image_bytes(job), threads })
         }),
-        findings: None,
+        findings: findings.as_deref(),
         source,
     }))
 }

@@ -5,7 +5,6 @@
 //! in turn. Its worth is the geometric mean of the two ratios, as far as they are legal; else the ratio on the walk.
 
 mod candidates;
-mod limit;
 mod table;
 mod untried;
 mod walk;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Does `work`, whose runs are cancelled after `limit`; returns its result, or `None` where it was ended.
-pub(super) fn within<T>(limit: Duration, work: impl FnOnce(&Cancel) -> T) -> Option<T> {
+pub(crate) fn within<T>(limit: Duration, work: impl FnOnce(&Cancel) -> T) -> Option<T> {
     let cancel = Cancel::new();
     let (working, is_done) = channel::<()>();
     thread::scope(|scope| {

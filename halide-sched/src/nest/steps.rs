@@ -1,0 +1,173 @@
+//! Steps in memory: how far apart the elements are that neighbouring iterations of a loop access.
+
+use super::formula::Env;
+use super::range::Range;
+use super::tree::{Access, Loop, Node, Provide, Realize, Tree};
+use halide_core::ids::FuncId;
+use halide_ir::visit::deep;
+use halide_ir::{BufId, LoopId, Program};
+use std::collections::BTreeMap;
+
+/// An element that a definition stores or reads at each of its points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessCost {
+    /// The name of the Func or image.
+    pub name: String,
+    /// True if it is stored to.
+    pub is_store: bool,
+    /// The bytes of an element.
+    pub bytes: i64,
+    /// The loops of the definition around it that have more than one iteration, outermost first, each with the bytes
+    /// between the elements of neighbouring iterations in the middle; `None` where data decide.
+    pub steps: Vec<(LoopId, Option<i64>)>,
+}
+
+/// Returns the accesses of each definition, in the order in which definitions are written. `given` tells the strides of
+/// inputs and outputs in elements.
+pub(super) fn accesses(
+    program: &Program,
+    tree: &Tree,
+    env: &mut Env<'_>,
+    given: &dyn Fn(BufId) -> Option<Vec<i64>>,
+) -> Vec<Vec<AccessCost>> {
+    let mut walk = Walk { program, given, strides: BTreeMap::new(), found: Vec::new() };
+    walk.node(&tree.body, env);
+    walk.found.into_iter().map(|found| found.costs).collect()
+}
+
+/// The accesses of a definition.
+struct Found {
+    func: FuncId,
+    costs: Vec<AccessCost>,
+    /// The address of each in bytes; `None` where data decide.
+    addresses: Vec<Option<i64>>,
+}
+
+struct Walk<'w> {
+    program: &'w Program,
+    given: &'w dyn Fn(BufId) -> Option<Vec<i64>>,
+    /// Strides of what is allocated, in elements.
+    strides: BTreeMap<BufId, Vec<i64>>,
+    found: Vec<Found>,
+}
+
+impl Walk<'_> {
+    /// Adds the accesses of a statement, with every loop in its middle iteration.
+    fn node(&mut self, node: &Node, env: &mut Env<'_>) {
+        deep(|| match node {
+            Node::Block(all) => all.iter().for_each(|n| self.node(n, env)),
+            Node::Let { bindings, body, .. } => {
+                for (symbol, value) in bindings {
+                    env.symbols[*symbol] = value.range(env);
+                }
+                self.node(body, env);
+            }
+            Node::If { then, otherwise, .. } => {
+                self.node(then, env);
+                self.node(otherwise, env);
+            }
+            Node::For(l) => self.for_loop(l, env),
+            Node::Realize(r) => self.realize(r, env),
+            Node::Provide(p) => self.provide(p, env),
+        });
+    }
+
+    fn for_loop(&mut self, l: &Loop, env: &mut Env<'_>) {
+        let (first, extent) = (l.min.value(env), l.extent.value(env).unwrap_or(1));
+        let middle = first.map(|first| first.saturating_add(extent / 2));
+        let own = self.program.loops[l.id].definition.map(|(func, _)| func);
+        let begin = self.found.len();
+        let mut before = Vec::new();
+        if let (Some(middle), true) = (middle, extent > 1) {
+            env.symbols[l.var] = Range::point(middle - 1);
+            let mut other = Walk { strides: self.strides.clone(), found: Vec::new(), ..*self };
+            other.still(&l.body, env);
+            before = other.found;
+        }
+        env.symbols[l.var] = middle.map_or(Range::Any, Range::point);
+        self.node(&l.body, env);
+        for (found, before) in self.found[begin..].iter_mut().zip(before).filter(|(found, _)| Some(found.func) == own) {
+            let addresses = found.addresses.iter().zip(before.addresses);
+            for (cost, (now, before)) in found.costs.iter_mut().zip(addresses) {
+                cost.steps.insert(0, (l.id, now.zip(before).map(|(now, before)| now - before)));
+            }
+        }
+    }
+
+    /// Adds the addresses of a statement alone.
+    fn still(&mut self, node: &Node, env: &mut Env<'_>) {
+        deep(|| match node {
+            Node::For(l) => {
+                let (first, extent) = (l.min.value(env), l.extent.value(env).unwrap_or(1));
+                let middle = first.map(|first| first.saturating_add(extent / 2));
+                env.symbols[l.var] = middle.map_or(Range::Any, Range::point);
+                self.still(&l.body, env);
+            }
+            Node::Block(all) => all.iter().for_each(|n| self.still(n, env)),
+            Node::Let { bindings, body, .. } => {
+                for (symbol, value) in bindings {
+                    env.symbols[*symbol] = value.range(env);
+                }
+                self.still(body, env);
+            }
+            Node::If { then, otherwise, .. } => {
+                self.still(then, env);
+                self.still(otherwise, env);
+            }
+            Node::Realize(r) => {
+                self.lay_out(r, env);
+                self.still(&r.body, env);
+            }
+            Node::Provide(p) => self.provide(p, env),
+        });
+    }
+
+    fn realize(&mut self, r: &Realize, env: &mut Env<'_>) {
+        self.lay_out(r, env);
+        self.node(&r.body, env);
+    }
+
+    /// Notes the strides of an allocation.
+    fn lay_out(&mut self, r: &Realize, env: &mut Env<'_>) {
+        let extents = r.bounds.iter().zip(&r.fold).map(|((_, extent), fold)| {
+            let known = extent.value(env).unwrap_or(1);
+            fold.unwrap_or(known).max(1)
+        });
+        let extents: Vec<i64> = extents.collect();
+        for buf in &r.bufs {
+            let info = &self.program.buffers[*buf];
+            let mut strides = vec![1; extents.len()];
+            let mut next: i64 = 1;
+            for &dim in &info.order {
+                let align = info.align.get(dim).copied().unwrap_or(1).max(1);
+                strides[dim] = next;
+                next = next.saturating_mul(extents[dim].saturating_add(align - 1) / align * align);
+            }
+            self.strides.insert(*buf, strides);
+        }
+    }
+
+    fn provide(&mut self, p: &Provide, env: &mut Env<'_>) {
+        let mut found = Found { func: p.func, costs: Vec::new(), addresses: Vec::new() };
+        let all = p.stores.iter().map(|access| (access, true)).chain(p.reads.iter().map(|access| (access, false)));
+        for (access, is_store) in all {
+            let info = &self.program.buffers[access.buf];
+            let bytes = info.elem.bytes() as i64;
+            found.costs.push(AccessCost { name: info.name.clone(), is_store, bytes, steps: Vec::new() });
+            found.addresses.push(self.address(access, bytes, env));
+        }
+        self.found.push(found);
+    }
+
+    fn address(&self, access: &Access, bytes: i64, env: &mut Env<'_>) -> Option<i64> {
+        let strides = match self.strides.get(&access.buf) {
+            Some(strides) => strides.clone(),
+            None => (self.given)(access.buf)?,
+        };
+        let mut address: i64 = 0;
+        for (arg, stride) in access.args.iter().zip(strides) {
+            address = address.checked_add(arg.value(env)?.checked_mul(stride)?.checked_mul(bytes)?)?;
+        }
+        Some(address)
+    }
+}
