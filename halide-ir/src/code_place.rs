@@ -1,7 +1,7 @@
 //! Places of code: the definition, the loop and the purpose that each instruction or line belongs to.
 //!
-//! Code generators number the places that they come to, and give what they make the number of its place. Numbers are for
-//! whoever reads the code, and change nothing of it.
+//! Code generators number the places that they come to, and give what they make the number of its place. Numbers are
+//! for whoever reads the code, and change nothing of it.
 
 use super::hash::Map;
 use super::program::Program;

@@ -55,7 +55,7 @@ fn instructions(_bytes: &[u8], _symbols: &BTreeMap<usize, String>) -> Vec<CodeLi
     Vec::new()
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use halide_ir::code_place::CodePart;
@@ -69,6 +69,9 @@ mod tests {
         let place = CodePlace { part: CodePart::Check, ..CodePlace::default() };
         let symbols = BTreeMap::from([(3, "halide_fail".to_string())]);
         let made = lines(&bytes, 12, &[CodeSpan { start: 1, end: 11, place }], &symbols);
+        if cfg!(not(target_arch = "x86_64")) {
+            return assert!(made.is_empty());
+        }
         let texts: Vec<(usize, &str, bool)> =
             made.iter().map(|l| (l.offset, l.text.as_str(), l.place == Some(place))).collect();
         assert_eq!(texts, [(0, "push rbp", false), (1, "mov rax,0 = halide_fail", true), (11, "ret", false)]);

@@ -4,6 +4,7 @@ use super::code::Generated;
 use super::lowering::Lowering;
 use super::rows::DecisionRow;
 use crate::compiled::Compiled;
+use crate::variant_key::VariantKey;
 use crate::variants::Variants;
 use halide_ir::visit::{deep, nested};
 use halide_ir::{Program, Stmt};
@@ -28,7 +29,7 @@ pub(super) fn rows(compiled: &Compiled, lowering: &Lowering, code: &Generated) -
         }
     }
     let variants = compiled.parts.variants.as_ref().map_or_else(Vec::new, Variants::made_because);
-    let line = |(key, because): (crate::VariantKey, Option<String>)| {
+    let line = |(key, because): (VariantKey, Option<String>)| {
         (true, key.describe() + &because.map_or_else(String::new, |because| format!(": {because}")))
     };
     add(&mut all, "variants", variants.into_iter().map(line));

@@ -50,13 +50,12 @@ pub(super) fn numbers(plan: &Plan) -> BTreeMap<(FuncId, usize), DefinitionId> {
 
 fn row(plan: &Plan, func: FuncId, def: &FuncDef, update: usize, stage: &StageDef) -> DefinitionRow {
     let data = &plan.pipeline;
-    let types: Vec<&str> = def.types.iter().map(|ty| ty.name()).collect();
     DefinitionRow {
         func: def.name.clone(),
         update,
         text: print::definition(data, def, stage),
         at: stage.at,
-        ty: types.join(", "),
+        types: def.types.clone(),
         dims: def.args.iter().map(|var| data.vars[*var].clone()).collect(),
         compute: level(plan, &plan.funcs[func].compute),
         store: level(plan, &plan.funcs[func].store),

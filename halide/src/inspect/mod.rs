@@ -1,5 +1,5 @@
-//! What a schedule made of an algorithm, as data: definitions, loops, storage, decisions and code, which refer to each
-//! other.
+//! Inspections: a compiled pipeline as data. Definitions, loops, storage, decisions and code are rows that refer to
+//! each other.
 //!
 //! [`Compiled::inspect`] lowers the pipeline once and makes its code once. [`Compiled::loops`], [`Compiled::ir`],
 //! [`Compiled::storage`], [`Compiled::explain`] and [`Compiled::asm`] are views of the same, each of which does only
@@ -48,7 +48,7 @@ use crate::compiled::Compiled;
 use crate::error::Error;
 use lowering::Lowering;
 
-/// What a schedule made of an algorithm, of the main variant of the code.
+/// A compiled pipeline as data, of the main variant of its code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
     /// The definitions of all Funcs, producers before consumers.

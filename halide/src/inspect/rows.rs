@@ -1,6 +1,7 @@
 //! Rows of an inspection.
 
 use halide_core::error::Location;
+use halide_core::types::ScalarType;
 use halide_ir::ForKind;
 
 /// The number of a definition: its place in [`Inspection::definitions`](super::Inspection::definitions).
@@ -22,8 +23,8 @@ pub struct DefinitionRow {
     pub text: String,
     /// Its place in the source.
     pub at: Location,
-    /// The types of its values: `u16`, or `u16, f32` of a tuple.
-    pub ty: String,
+    /// The types of its values: one for each element of a tuple.
+    pub types: Vec<ScalarType>,
     /// The variables of the Func.
     pub dims: Vec<String>,
     /// The place where it is computed: `inline`, `at the root` or `at blur_y.xo`.
@@ -182,3 +183,6 @@ pub struct CodeRow {
     /// Its purpose; `None` of lines that are no instructions.
     pub purpose: Option<Purpose>,
 }
+
+/// The decisions about one subject: true if something was done, and a line.
+pub(super) type Decided = (String, Vec<(bool, String)>);

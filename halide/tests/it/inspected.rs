@@ -33,7 +33,7 @@ fn rows_refer_to_each_other() {
     let [twice, rows, update, out] = [0, 1, 2, 3].map(|n| &inspection.definitions[n]);
     assert_eq!((twice.compute.as_str(), &twice.inlined_into[..]), ("inline", &[halide::inspect::DefinitionId(1)][..]));
     assert_eq!((rows.compute.as_str(), rows.store.as_str()), ("at out.yo", "at out.yo"));
-    assert_eq!((out.compute.as_str(), out.is_output, out.ty.as_str()), ("at the root", true, "i32"));
+    assert_eq!((out.compute.as_str(), out.is_output, &out.types[..]), ("at the root", true, &[I32][..]));
     assert_eq!(rows.reads.iter().map(|r| r.text.as_str()).collect::<Vec<_>>(), ["twice(x, y)", "twice(x, y + 1)"]);
     assert!(update.reads.iter().any(|read| read.is_image && read.of == "input"));
     assert!(update.at.line > rows.at.line && rows.at.file.ends_with("inspected.rs"));

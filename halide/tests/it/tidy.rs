@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 500;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
-pub(crate) const CRATES: [(&str, &str); 19] = [
+pub(crate) const CRATES: [(&str, &str); 20] = [
     ("core", "halide-core"),
     ("ir", "halide-ir"),
     ("solve", "halide-solve"),
@@ -26,6 +26,7 @@ pub(crate) const CRATES: [(&str, &str); 19] = [
     ("book", "book"),
     ("checks", "checks"),
     ("skips", "checks/skips"),
+    ("features", "checks/features"),
     ("peers", "benches/peers/rust"),
     ("benches", "benches"),
     ("fuzz", "fuzz"),

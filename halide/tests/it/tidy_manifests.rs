@@ -102,7 +102,7 @@ fn crates_depend_on_what_the_architecture_says() {
         }
         // Tests of backends lower pipelines.
         let lowers = ["cpu", "gpu"].contains(short);
-        let may = |other: &str| ["testing", "skips"].contains(&other) || (lowers && other == "sched");
+        let may = |other: &str| ["testing", "skips", "features"].contains(&other) || (lowers && other == "sched");
         wrong
             .extend(tests.iter().filter(|other| !may(other)).map(|other| format!("tests of {name} depend on {other}")));
     }

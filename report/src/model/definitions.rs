@@ -55,7 +55,7 @@ pub(super) fn rows(inspection: &Inspection, files: &Files) -> Value {
             "update": row.update,
             "text": row.text,
             "at": file.map(|file| (file, row.at.line, row.at.column)),
-            "type": row.ty,
+            "type": row.types.iter().map(|ty| ty.name()).collect::<Vec<&str>>().join(", "),
             "dims": row.dims,
             "compute": row.compute,
             "store": row.store,

@@ -1,7 +1,7 @@
 //! Loops, the loop nest, storage and decisions.
 
-use super::ScheduleText;
 use super::definitions::number;
+use super::subject::ScheduleText;
 use halide::inspect::{DecisionRow, Inspection, LoopRow, NestKind, NestLoopId, NestRow, Stored};
 use halide::ir::ForKind;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What runs did: the time of each activity, exact counts, and what threads and memory did over time.
+//! Runs: the time of each activity, exact counts, and threads and memory over time.
 
 use halide::counts::FuncCounts;
 use halide::profile::{Activity, ActivityTime, MemoryEvent, Profile, Span};

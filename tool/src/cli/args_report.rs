@@ -11,8 +11,8 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
     /// A schedule of the app by name, or a file with one; two with a comma between them are compared
-    #[arg(long, value_name = "NAME|FILE[,NAME|FILE]")]
-    pub(crate) schedule: Option<String>,
+    #[arg(long = "schedule", value_name = "NAME|FILE", value_delimiter = ',')]
+    pub(crate) schedules: Vec<String>,
     /// The engine that runs the pipeline
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(crate) backend: Backend,

@@ -33,6 +33,7 @@ mod profile;
 mod report;
 mod run;
 mod runners;
+mod sources;
 mod stamp;
 mod terminal;
 mod tool;

@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::gpu;
 use super::output;
 use super::profile::{self, Profiled};
-use super::report::sources;
+use super::sources;
 use super::stamp;
 use super::terminal::{busy, note, progress, say};
 use super::tool::Tool;

@@ -10,7 +10,7 @@ use super::high_words::{self, PRODUCT};
 use super::jit::MachineCode;
 use crate::error::CpuError;
 use crate::host::Effort;
-use crate::listing::{self, CodeLine};
+use crate::listing::{CodeLine, lines as listed};
 use crate::shared::code_map::CodeSpan;
 use crate::tuning::HELPER_INSTRUCTIONS;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
@@ -142,5 +142,5 @@ fn lines(
         ModuleRelocTarget::User { index, .. } => Some((reloc.offset as usize, names.get(index)?.clone())),
         _ => None,
     };
-    listing::lines(bytes, end, &spans, &relocs.iter().filter_map(symbol).collect())
+    listed(bytes, end, &spans, &relocs.iter().filter_map(symbol).collect())
 }

@@ -73,7 +73,7 @@ mod value;
 use crate::error::{CodeUnit, CpuError};
 use crate::exec::Executable;
 use crate::host::{self, Effort};
-use crate::listing;
+use crate::listing::lines;
 use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::shared::marks::Marks;
 use crate::tier::{Tier, missing};
@@ -211,7 +211,7 @@ fn define_all(
     }
     for OutlinedKernel { id, name, kernel } in kernels {
         if options.keep_text {
-            let lines = listing::lines(&kernel.bytes, kernel.code_bytes, &kernel.spans, &BTreeMap::new());
+            let lines = lines(&kernel.bytes, kernel.code_bytes, &kernel.spans, &BTreeMap::new());
             let (bytes, spill_bytes) = (kernel.bytes.clone(), Some(kernel.spills));
             texts.functions.push(FunctionCode { name: name.clone(), address: 0, bytes, spill_bytes, lines });
         }

@@ -2,8 +2,8 @@
 //! instruction.
 //!
 //! `perf record -k mono` notes that the process maps the file, `perf inject --jit` makes object files with tables of
-//! lines of it, which `perf report`, `perf annotate` and debuggers read. There is one file for each compiled program, in
-//! a folder of its own, since its name is given: `jit-PID.dump`.
+//! lines of it, which `perf report`, `perf annotate` and debuggers read. There is one file for each compiled program,
+//! in a folder of its own, since its name is given: `jit-PID.dump`.
 //!
 //! The format: `tools/perf/Documentation/jitdump-specification.txt` in the sources of Linux.
 
@@ -16,6 +16,7 @@ mod file;
 mod file;
 
 use crate::exec::Executable;
+use crate::listing::CodeLine;
 use halide_ir::code_place::CodePlace;
 use records::{Function, SourceLine};
 use std::io;
@@ -37,7 +38,7 @@ pub fn write(
         .functions()
         .iter()
         .map(|function| {
-            let line = |line: &crate::CodeLine| {
+            let line = |line: &CodeLine| {
                 let (file, number) = source(line.place?)?;
                 Some(SourceLine { address: function.address + line.offset as u64, file, line: number })
             };

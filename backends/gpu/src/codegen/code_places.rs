@@ -1,4 +1,5 @@
-//! Places of the lines of a shader: the definition and the loop of each statement, whose span is the number of its place.
+//! Places of the lines of a shader: the definition and the loop of each statement, whose span is the number of its
+//! place.
 //!
 //! naga's writer of WGSL does not say which statement a line is of. So the shader is written twice, as it is and with a
 //! marker in front of each statement: a store of the number of its place to a variable of its own. Without the markers
@@ -6,11 +7,11 @@
 
 use super::builder::NOWHERE;
 use super::state::Gen;
-use super::{Features, KernelCode, validate};
-use halide_ir::code_place::{CodePart, CodePlace, definition_begun};
+use halide_ir::code_place::{CodePart, CodePlace, PlaceTable, definition_begun};
 use halide_ir::{Stmt, visit::deep};
 use naga::back::wgsl;
-use naga::{Arena, Block, Expression, Handle, Literal, LocalVariable, Scalar, Statement, Type, TypeInner};
+use naga::valid::ModuleInfo;
+use naga::{Arena, Block, Expression, Handle, Literal, LocalVariable, Module, Scalar, Statement, Type, TypeInner};
 
 impl Gen<'_> {
     /// Goes on in the definition and the loop that a statement begins; gives the place around it.
@@ -29,22 +30,28 @@ impl Gen<'_> {
     }
 }
 
+/// Says what naga finds about a module.
+type Validate<'a> = &'a dyn Fn(&Module) -> Result<ModuleInfo, String>;
+
 /// The lines of a shader whose text is known, each with the place of its statement.
 pub(super) fn lines(
-    code: &KernelCode,
-    features: Features,
+    (module, places): (&Module, &PlaceTable),
     text: &str,
+    validate: Validate<'_>,
 ) -> Result<Vec<(String, Option<CodePlace>)>, String> {
     let name = (0..).map(|n| format!("at_{n}_")).find(|name| !text.contains(name)).unwrap_or_default();
-    let marked = marked(code, features, &name)?;
+    let marked = marked(module, validate, &name)?;
+    let (stores, declares) = (format!("{name} = "), format!("var {name}: "));
     let mut place = None;
     let mut all = Vec::new();
     for line in marked.lines() {
-        if let Some(number) = line.trim_start().strip_prefix(&format!("{name} = ")) {
-            place = number.trim_end_matches("u;").parse().ok().and_then(|number| code.places.place(number));
-        } else if !line.trim_start().starts_with(&format!("var {name}: ")) {
-            let is_top = !line.starts_with(' ');
-            all.push((line.to_string(), place.filter(|_| !is_top)));
+        let content = line.trim_start();
+        if let Some(number) = content.strip_prefix(&stores) {
+            place = number.trim_end_matches("u;").parse().ok().and_then(|number| places.place(number));
+        } else if !content.starts_with(&declares) {
+            // What begins a line is of the module, or ends a function.
+            let is_inside = content.len() < line.len();
+            all.push((line.to_string(), place.filter(|_| is_inside)));
         }
     }
     match all.iter().map(|(line, _)| line.as_str()).eq(text.lines()) {
@@ -54,8 +61,8 @@ pub(super) fn lines(
 }
 
 /// The shader with a marker in front of each statement, as text.
-fn marked(code: &KernelCode, features: Features, name: &str) -> Result<String, String> {
-    let mut module = code.module.clone();
+fn marked(module: &Module, validate: Validate<'_>, name: &str) -> Result<String, String> {
+    let mut module = module.clone();
     let word = module.types.insert(Type { name: None, inner: TypeInner::Scalar(Scalar::U32) }, NOWHERE);
     for entry in &mut module.entry_points {
         let function = &mut entry.function;
@@ -65,7 +72,7 @@ fn marked(code: &KernelCode, features: Features, name: &str) -> Result<String, S
         let mut marker = Marker { pointer, expressions: &mut function.expressions };
         function.body = marker.block(&function.body);
     }
-    let info = validate(&module, features)?;
+    let info = validate(&module)?;
     wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|e| e.to_string())
 }
 

@@ -98,7 +98,8 @@ impl KernelCode {
     /// As of [`KernelCode::wgsl`].
     pub fn wgsl_lines(&self, features: Features) -> Result<Vec<(String, Option<CodePlace>)>, GpuError> {
         let text = self.wgsl()?;
-        code_places::lines(self, features, &text).map_err(|reason| self.invalid(reason))
+        code_places::lines((&self.module, &self.places), &text, &|module| validate(module, features))
+            .map_err(|reason| self.invalid(reason))
     }
     /// The shader as SPIR-V, with names; `spirv-dis` prints it. What wgpu gives a driver may have more checks.
     pub fn spirv(&self) -> Result<Vec<u32>, GpuError> {

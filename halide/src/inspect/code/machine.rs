@@ -1,37 +1,36 @@
 //! Machine code: its functions line by line, and what its generators decided.
 
-use super::Decided;
 use crate::compiled::Compiled;
 use crate::error::Error;
 use crate::inspect::definitions;
 use crate::inspect::nest::Loops;
-use crate::inspect::rows::{CodeRow, CodeUnit, Language, Purpose};
+use crate::inspect::rows::{CodeRow, CodeUnit, Decided, Language, Purpose};
 use halide_cpu::{CpuOptions, Executable, Tier};
 use halide_ir::Program;
 use halide_ir::code_place::CodePart;
 use std::collections::BTreeMap;
 
 /// The machine code of a pipeline.
-pub(in crate::inspect) struct Machine {
+pub(crate) struct Machine {
     code: Executable,
     tier: Tier,
 }
 
 impl Machine {
-    pub(in crate::inspect) fn of(compiled: &Compiled, program: &Program, keep_text: bool) -> Result<Machine, Error> {
+    pub(crate) fn of(compiled: &Compiled, program: &Program, keep_text: bool) -> Result<Machine, Error> {
         let options = CpuOptions { keep_text, ..CpuOptions::for_target(&compiled.plan().target) };
         let code = halide_cpu::compile(program, &options).map_err(Error::Cpu)?;
         Ok(Machine { code, tier: options.tier })
     }
 
     /// Cranelift's input as text.
-    pub(in crate::inspect) fn clif(&self) -> String {
+    pub(crate) fn clif(&self) -> String {
         self.code.clif().unwrap_or_default().to_string()
     }
 
     /// Vectors as wide as the target's, reasons for narrower ones, loops that were unrolled, and functions too large
     /// for good registers.
-    pub(in crate::inspect) fn decisions(&self) -> Vec<Decided> {
+    pub(crate) fn decisions(&self) -> Vec<Decided> {
         let mut all = Vec::new();
         let refused =
             |(name, why): &(String, String)| (false, format!("{name}: compiled for 128 bits, or loop by loop: {why}"));
@@ -49,7 +48,7 @@ impl Machine {
     }
 
     /// Each function line by line.
-    pub(in crate::inspect) fn units(&self, compiled: &Compiled, program: &Program, loops: &Loops) -> Vec<CodeUnit> {
+    pub(crate) fn units(&self, compiled: &Compiled, program: &Program, loops: &Loops) -> Vec<CodeUnit> {
         let numbers = definitions::numbers(compiled.plan());
         let row = |line: &halide_cpu::CodeLine| CodeRow {
             text: format!("{:6x}  {}", line.offset, line.text),

@@ -7,13 +7,12 @@ mod machine;
 pub(super) use machine::Machine;
 
 use super::nest::Loops;
-use super::rows::CodeUnit;
+use super::rows::{CodeUnit, Decided};
 use crate::compiled::Compiled;
+#[cfg(feature = "cpu")]
+use crate::engine::Engine;
 use crate::error::Error;
 use halide_ir::Program;
-
-/// The decisions about one subject: true if something was done, and a line.
-pub(super) type Decided = (String, Vec<(bool, String)>);
 
 /// The code that was made of a program; none of an engine that evaluates.
 pub(super) struct Generated {
@@ -28,12 +27,12 @@ impl Generated {
         Ok(Generated {
             #[cfg(feature = "cpu")]
             machine: match compiled.engine() {
-                crate::Engine::Eval | crate::Engine::Interp => None,
+                Engine::Eval | Engine::Interp => None,
                 _ => Some(Machine::of(compiled, program, keep_text)?),
             },
         })
     }
-    /// What the code generator decided, by subject.
+    /// The decisions of the code generator, by subject.
     pub(super) fn decisions(&self) -> Vec<Decided> {
         #[cfg(feature = "cpu")]
         if let Some(machine) = &self.machine {

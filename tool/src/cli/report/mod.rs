@@ -2,7 +2,6 @@
 
 mod compared;
 mod roofline;
-pub(super) mod sources;
 mod subject;
 mod traced;
 
@@ -57,13 +56,13 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
 
 /// The schedules that are asked for; the app's best one by default.
 fn names(args: &ReportArgs, app: &App) -> Result<Vec<String>, Failure> {
-    let names: Vec<String> = match &args.schedule {
-        Some(names) => names.split(',').map(str::to_string).collect(),
-        None if app.schedules.is_empty() => {
+    let names: Vec<String> = match &args.schedules[..] {
+        names if !names.is_empty() => names.to_vec(),
+        _ if app.schedules.is_empty() => {
             let text = format!("`{}` has no schedules; name a file with one: --schedule mine.sched", app.name);
             return Err(Failure(text));
         }
-        None => {
+        _ => {
             let for_gpu = args.backend == Backend::Gpu;
             vec![app.best(for_gpu, common::target(&args.common).vector_bits).name.to_string()]
         }

@@ -5,7 +5,7 @@
 //! own values if they are stored at the root: what is stored inside of loops is in caches. A Func that brings nothing
 //! from memory has no point.
 
-use super::super::processor;
+use super::super::processor::model;
 use halide::counts::FuncCounts;
 use halide::inspect::{DefinitionRow, Inspection};
 use halide::machine::Machine;
@@ -13,7 +13,7 @@ use halide::profile::{Activity, Profile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a run.
+/// A run, as far as it is known.
 pub(super) struct Run<'a> {
     pub(super) inspection: &'a Inspection,
     pub(super) profile: &'a Profile,
@@ -34,7 +34,7 @@ pub(super) fn roofline(run: &Run<'_>) -> (Value, Value) {
         "{}, {threads} threads: 32-bit multiply-adds at {:.1} GHz, and what memory gives; typical figures, which \
          halide machine --measure measures. A point above the roof of memory reads from caches what it is counted to \
          read from memory.",
-        processor::model(),
+        model(),
         machine.ghz
     );
     let roofs = json!({"gflops": gops, "memory_gbs": gbs, "threads": threads, "text": text});
@@ -97,13 +97,8 @@ fn is_in_memory(row: &DefinitionRow) -> bool {
 /// The bytes of the points that a run needs of a Func.
 fn region_bytes(run: &Run<'_>, row: &DefinitionRow) -> Option<u64> {
     let counts = run.counts.iter().find(|counts| counts.func == row.func)?;
-    let bits: u64 = row.ty.split(", ").map(bits).sum();
-    Some(counts.needed? * bits.div_ceil(8))
-}
-
-/// The bits of a type by its name: `u16`; a truth takes a byte.
-fn bits(ty: &str) -> u64 {
-    ty.trim_start_matches(|c: char| c.is_alphabetic()).parse().unwrap_or(8)
+    let bytes: u64 = row.types.iter().map(|ty| ty.bytes() as u64).sum();
+    Some(counts.needed? * bytes)
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use super::super::args::ReportArgs;
 use super::super::common::{self, Bench, Found, Runner};
 use super::super::failure::Failure;
-use super::super::processor;
+use super::super::processor::model as processor;
+use super::super::sources::read;
 use super::super::terminal::busy;
 use super::roofline::{Run, roofline};
-use super::{sources, traced};
+use super::traced::traced;
 use crate::app::App;
 use crate::job::Job;
 use halide::counts::FuncCounts;
@@ -25,7 +26,7 @@ const RUNS: u32 = 5;
 /// more than a few milliseconds, and some of a shorter one.
 const MOMENTS: (u64, Duration) = (100, Duration::from_millis(10));
 
-/// What a run was.
+/// A run that is over.
 #[derive(Default)]
 struct Ran {
     facts: Vec<(String, String)>,
@@ -49,7 +50,7 @@ pub(super) fn made(
     let mut facts = vec![
         ("size".to_string(), format!("{width}x{height}")),
         ("threads".to_string(), common::threads(&args.common).to_string()),
-        ("processor".to_string(), processor::model()),
+        ("processor".to_string(), processor()),
         ("runs on".to_string(), runner.device()),
         ("compiled in".to_string(), format!("{compile_ms:.2} ms")),
     ];
@@ -59,12 +60,12 @@ pub(super) fn made(
         Err(Failure(text)) => Ran { fault: Some(text), ..Ran::default() },
     };
     facts.extend(ran.facts);
-    let order = busy("tracing a small run", || traced::traced((app, job), &compiled, &args.common));
+    let order = busy("tracing a small run", || traced((app, job), &compiled, &args.common));
     let order = order.map_err(|why| facts.push(("evaluation order".to_string(), format!("left out: {why}")))).ok();
     let of_run = ran.profile.as_ref().map(|(profile, _)| profile);
     let findings = busy("looking at the loops", || job.findings(&compiled, of_run)).ok();
     let no_source = |_: &str| None;
-    let source: &dyn Fn(&str) -> Option<String> = if args.no_source { &no_source } else { &sources::read };
+    let source: &dyn Fn(&str) -> Option<String> = if args.no_source { &no_source } else { &read };
     let file = job.app.schedule(name).map_or(name, |named| named.file);
     Ok(model::data(&Subject {
         title: format!("{} \u{b7} {name}", job.app.name),

@@ -22,8 +22,8 @@ const DEEP: i64 = 3;
 /// The part of the spans of a page at which a run is small enough.
 const STEPS: usize = 8 * MOST_SPANS;
 
-/// The order in which a small part of the first output is computed, or all of it for a small image, and a line that says
-/// which.
+/// The order in which a small part of the first output is computed, or all of it for a small image, and a line that
+/// says which.
 ///
 /// # Errors
 /// The reason that there is none: even the smallest is too much to show, or none can be run.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: u64 = 4 << 20;
 
 /// The text of a file that places name: looked for from this folder on outwards.
-pub(in crate::cli) fn read(name: &str) -> Option<String> {
+pub(crate) fn read(name: &str) -> Option<String> {
     let folders = std::env::current_dir().ok()?;
     let candidates = folders.ancestors().map(|folder| folder.join(name));
     let found: PathBuf = candidates.into_iter().find(|path| is_short_file(path))?;
@@ -23,8 +23,8 @@ mod tests {
 
     #[test]
     fn files_are_found_from_the_folder_of_a_crate() {
-        assert!(read("tool/src/cli/report/sources.rs").is_some_and(|text| text.contains("LONGEST")));
-        assert_eq!(read("tool/src/cli/report/none.rs"), None);
+        assert!(read("tool/src/cli/sources.rs").is_some_and(|text| text.contains("LONGEST")));
+        assert_eq!(read("tool/src/cli/none.rs"), None);
         assert_eq!(read("tool/src"), None);
     }
 }
