@@ -11,8 +11,8 @@ pub(crate) struct LintArgs {
     /// The image to read; the photograph that comes with the tool by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
-    /// A schedule of the app by name, a file with one, or `auto`: one that is chosen for these sizes; the app's best one
-    /// by default
+    /// A schedule of the app by name, a file with one, or `auto`: one that is chosen for these sizes; the app's best
+    /// one by default
     #[arg(long, value_name = "NAME|FILE|auto")]
     pub(crate) schedule: Option<String>,
     /// Run nothing: findings come without parts of the time, those with most work first
@@ -38,8 +38,9 @@ pub(crate) struct LintArgs {
     /// unit, work (the part of the run's operations), share (of the time, or null), text, and edit (from
     /// and to, lines of the schedule, and the schedule after it, or null). With --fix also before_ms,
     /// after_ms, ratio (of speeds), tried (each with what and outcome: "kept", "not faster", "refused",
-    /// "other result"), seconds, ended, kept (each with what, gain, before_ms and after_ms), wrong (edits whose result differs), patch and result (the schedule); findings are
-    /// those of the result.
+    /// "other result"), seconds, ended, kept (each with what, gain, before_ms and after_ms), wrong (edits
+    /// whose result differs), patch, result (the schedule) and out (the file or null); findings are those
+    /// of the result.
     #[arg(long, verbatim_doc_comment)]
     pub(crate) json: bool,
     #[command(flatten)]
