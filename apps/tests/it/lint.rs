@@ -122,7 +122,7 @@ fn mistakes() {
 fn edits_leave_every_bit() {
     let target = Target { threads: 4, ..Target::host() };
     for app in APPS {
-        let job = Job::new(&app, Source::Random { seed: 3, width: 90, height: 70 }, &[]).unwrap();
+        let job = Job::new(app, Source::Random { seed: 3, width: 90, height: 70 }, &[]).unwrap();
         let compile = |schedule: &Schedule| {
             job.pipeline.compile(schedule, &target).unwrap_or_else(|e| panic!("{}: {e}\n{schedule}", app.name))
         };
