@@ -110,7 +110,7 @@ fn mistakes() {
     check(&place, "lint blur --size 0x4", &["--size 0x4: width and height must be at least 1"]);
     let missing = "lint blur --size 9999x9999 --fix --out nowhere/a.sched";
     check(&place, missing, &["nowhere", "No such file"]);
-    check(&place, "lint blur --size 8x8 --schedule gpu", &["gives work to a GPU"]);
+    check(&place, "lint blur --size 8x8 --schedule gpu", &["schedule `gpu` gives work to a GPU", "name another one"]);
     check_usage("lint blur --out a.sched", "--fix");
     check_usage("lint blur --fix --no-run", "--no-run");
     check_usage("lint blur --fix --budget 1", "expected a time with its unit");

@@ -112,6 +112,9 @@ fn no_vectors(edits: &Edits<'_>, definition: &Definition) -> Option<Finding> {
     let var = around.var.clone().unwrap_or_default();
     let remedy = match &edit {
         Some(_) => format!("; vectorize `{var}`"),
+        None if !definition.is_plain => {
+            format!("; its loops are those of a specialisation or of a group: vectorize `{var}` there")
+        }
         None => format!("; `{var}` cannot be vectors as the loops are: give them another order, or split them"),
     };
     let text =

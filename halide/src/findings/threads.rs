@@ -39,6 +39,9 @@ fn serial(edits: &Edits<'_>) -> Vec<Finding> {
         let Some(host) = host.filter(|_| !is_shared && time >= WORTH_THREADS) else { continue };
         let (text, edit) = match edits.first(host_steps(scene, host)) {
             Some(edit) => ("; share a loop", Some(edit)),
+            None if !host.is_plain => {
+                ("; its loops are those of a specialisation or of a group: share one there", None)
+            }
             None => ("; no loop of it can be shared as it is, so give the work to others or split the reduction", None),
         };
         found.push(Finding {

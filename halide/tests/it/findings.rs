@@ -27,7 +27,7 @@ fn compiled(pipeline: &Pipeline, schedule: &str, threads: u32) -> Compiled {
 /// The findings of a schedule, with every edit compiled.
 fn found(pipeline: &Pipeline, schedule: &str, threads: u32, size: &[i64]) -> Vec<Finding> {
     let compiled = compiled(pipeline, schedule, threads);
-    let found = compiled.inputs().findings(&[Region::of_extents(size.to_vec())]).unwrap();
+    let found = compiled.inputs().findings(&[Region::of_extents(size)]).unwrap();
     for edit in found.iter().filter_map(|finding| finding.edit.as_ref()) {
         assert_eq!(edit.schedule.to_string().parse::<Schedule>().unwrap(), edit.schedule, "text is what it says");
         pipeline.compile(&edit.schedule, &target(threads)).unwrap();

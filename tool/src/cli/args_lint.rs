@@ -38,8 +38,9 @@ pub(crate) struct LintArgs {
     /// unit, work (the part of the run's operations), share (of the time, or null), text, and edit (from
     /// and to, lines of the schedule, and the schedule after it, or null). With --fix also before_ms,
     /// after_ms, ratio (of speeds), tried (each with what and outcome: "kept", "not faster", "refused",
-    /// "other result"), seconds, ended, kept (each with what, gain, before_ms and after_ms), wrong (edits whose
-    /// result differs), patch and result (the schedule); findings are those of the result.
+    /// "other result"), seconds, ended, kept (each with what, gain, before_ms and after_ms), wrong (edits
+    /// whose result differs), patch, result (the schedule) and out (the file or null); findings are those
+    /// of the result.
     #[arg(long, verbatim_doc_comment)]
     pub(crate) json: bool,
     #[command(flatten)]

@@ -39,6 +39,11 @@ pub(crate) fn lint(tool: &Tool, args: &LintArgs) -> Result<(), Failure> {
     let usual = if app.schedules.is_empty() { AUTO } else { best };
     let name = args.schedule.as_deref().unwrap_or(usual);
     let named = common::named_schedule(app, Some(name).filter(|name| *name != AUTO), &args.numbers.set)?;
+    if named.as_ref().is_some_and(Schedule::has_kernels) {
+        return Err(Failure(format!(
+            "schedule `{name}` gives work to a GPU; lint looks at the CPU alone: name another one"
+        )));
+    }
     let place = args.out.as_deref().map(output::place).transpose()?;
     let job = common::job(tool, app, &args.common, args.file.as_deref(), named.as_ref())?;
     let runner = Runner::new(Backend::Cpu, None)?;

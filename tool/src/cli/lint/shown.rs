@@ -166,7 +166,7 @@ fn finding(finding: &Finding) -> Result<(), Failure> {
 /// The lines of a text, of which the first one stands behind so many columns.
 fn wrapped(text: &str, before: usize) -> Vec<String> {
     let (mut lines, mut room) = (vec![String::new()], COLUMNS.saturating_sub(before));
-    for word in text.split(' ') {
+    for word in text.split_whitespace() {
         let needed = word.chars().count() + 1;
         if needed > room && lines.last().is_some_and(|line| !line.is_empty()) {
             lines.push(String::new());
