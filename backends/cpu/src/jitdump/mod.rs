@@ -42,8 +42,8 @@ pub fn write(
                 let (file, number) = source(line.place?)?;
                 Some(SourceLine { address: function.address + line.offset as u64, file, line: number })
             };
-            let mut lines: Vec<SourceLine> = function.lines.iter().filter_map(line).collect();
-            lines.dedup_by(|next, before| (&next.file, next.line) == (&before.file, before.line));
+            // One for each instruction: behind the last one, `perf` ends the table.
+            let lines: Vec<SourceLine> = function.lines.iter().filter_map(line).collect();
             Function { name: &function.name, address: function.address, bytes: &function.bytes, lines }
         })
         .collect();
