@@ -41,7 +41,7 @@ impl Generated {
         Vec::new()
     }
     /// The functions of machine code, then the kernels.
-    #[cfg_attr(not(any(feature = "cpu", feature = "gpu")), expect(unused_variables))]
+    #[cfg_attr(not(feature = "cpu"), allow(unused_variables, unused_mut))]
     pub(super) fn units(&self, compiled: &Compiled, program: &Program, loops: &Loops) -> Result<Vec<CodeUnit>, Error> {
         let mut all = Vec::new();
         #[cfg(feature = "cpu")]
