@@ -22,7 +22,7 @@ fn instructions_in_loops_are_of_definitions() {
         let (mut in_loops, mut nobodys) = (0, 0);
         let mut with_code = BTreeSet::new();
         for line in inspection.code.iter().flat_map(|unit| &unit.lines) {
-            with_code.extend(line.definition);
+            with_code.extend(line.definition.map(|id| inspection.definitions[id.0].func.clone()));
             in_loops += usize::from(line.within.is_some());
             nobodys += usize::from(line.within.is_some() && line.definition.is_none());
         }
@@ -32,11 +32,14 @@ fn instructions_in_loops_are_of_definitions() {
         for (n, row) in inspection.definitions.iter().enumerate().filter(|(_, row)| row.compute != "inline") {
             let id = halide::inspect::DefinitionId(n);
             assert!(of_nest.contains(&id), "{}: {} is in no line of the nest", app.name, row.func);
-            if !with_code.contains(&id) {
+            // A first definition by `undef` is no code; its updates are.
+            if row.update == 0 && !with_code.contains(&row.func) {
                 without.push((app.name, row.func.clone()));
             }
         }
     }
     let known: Vec<(&str, String)> = IN_OTHERS.iter().map(|(app, func)| (*app, func.to_string())).collect();
-    assert_eq!(without, known);
+    // Other processors have other schedules and other code.
+    without.retain(|found| !known.contains(found));
+    assert!(without.is_empty(), "no instruction is of {without:?}");
 }
