@@ -43,21 +43,25 @@ pub(super) fn lines(
     let marked = marked(module, validate, &name)?;
     let (stores, declares) = (format!("{name} = "), format!("var {name}: "));
     let mut place = None;
-    let mut all = Vec::new();
+    let mut placed = Vec::new();
     for line in marked.lines() {
         let content = line.trim_start();
         if let Some(number) = content.strip_prefix(&stores) {
             place = number.trim_end_matches("u;").parse().ok().and_then(|number| places.place(number));
-        } else if !content.starts_with(&declares) {
+        } else if !content.is_empty() && !content.starts_with(&declares) {
             // What begins a line is of the module, or ends a function.
             let is_inside = content.len() < line.len();
-            all.push((line.to_string(), place.filter(|_| is_inside)));
+            placed.push((line, place.filter(|_| is_inside)));
         }
     }
-    match all.iter().map(|(line, _)| line.as_str()).eq(text.lines()) {
-        true => Ok(all),
-        false => Err("its text with places is another than its text".to_string()),
-    }
+    // An empty line stands behind the variables of a function, if it has any.
+    let mut placed = placed.into_iter();
+    let of_text = |line: &str| match line.is_empty() {
+        true => Some((String::new(), None)),
+        false => placed.next().filter(|(other, _)| *other == line).map(|(_, place)| (line.to_string(), place)),
+    };
+    let all: Option<Vec<(String, Option<CodePlace>)>> = text.lines().map(of_text).collect();
+    all.ok_or_else(|| "its text with places is another than its text".to_string())
 }
 
 /// The shader with a marker in front of each statement, as text.
