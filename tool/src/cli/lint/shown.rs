@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_several_lines() {
-        let text = "word ".repeat(40);
+        let text = "word ".repeat(39);
         let lines = wrapped(text.trim_end(), 30);
         assert_eq!(lines.join(" "), text.trim_end());
         assert!(lines.len() == 2 && lines[0].len() <= 88 && lines[1].len() <= 111, "{lines:?}");
