@@ -255,7 +255,7 @@ impl Output {
     /// [`Output::write_with`] for an image without a profile.
     ///
     /// # Errors
-    /// As of [`Output::write_with`].
+    /// Errors of [`Output::write_with`].
     pub fn write(&self, image: &DynamicImage) -> Result<(), FileError> {
         self.write_with(image, None)
     }

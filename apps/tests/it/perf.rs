@@ -71,16 +71,30 @@ fn read(bytes: &[u8]) -> Vec<Dumped> {
     all
 }
 
-fn dump(folder: &Path) -> Vec<Dumped> {
+/// The functions of each dump below a folder.
+fn dumps(folder: &Path) -> Vec<Vec<Dumped>> {
     let all = std::fs::read_dir(folder).unwrap().flat_map(|entry| {
         let folder = entry.unwrap().path();
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path())
     });
-    let files: Vec<_> = all.collect();
-    assert_eq!(files.len(), 1, "one program was compiled: {files:?}");
-    let name = files[0].file_name().unwrap().to_str().unwrap().to_string();
-    assert!(name.starts_with("jit-") && name.ends_with(".dump"), "{name}");
-    read(&std::fs::read(&files[0]).unwrap())
+    let read_one = |path: std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(name.starts_with("jit-") && name.ends_with(".dump"), "{name}");
+        read(&std::fs::read(&path).unwrap())
+    };
+    all.map(read_one).collect()
+}
+
+/// Code that was freed leaves its dump behind, whatever lies at its place afterwards.
+#[test]
+fn each_program_has_a_dump_of_its_own() {
+    let place = Workplace::new();
+    let ran =
+        place.run_with("run blur --size 64x48 --bench 1", &[("HALIDE_PERF", "jitdump"), ("HALIDE_PERF_DIR", "dumps")]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let all = dumps(&place.path("dumps"));
+    assert!(all.len() >= 3, "it is compiled twice more: {}", all.len());
+    assert!(all.iter().all(|functions| functions.iter().any(|f| f.name == "pipeline")), "{all:?}");
 }
 
 #[test]
@@ -89,7 +103,9 @@ fn profilers_find_the_lines_of_definitions() {
     let args = "run blur --size 1024x256 --threads 1 --schedule strips";
     let ran = place.run_with(args, &[("HALIDE_PERF", "jitdump"), ("HALIDE_PERF_DIR", "dumps")]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let functions = dump(&place.path("dumps"));
+    let mut all = dumps(&place.path("dumps"));
+    assert_eq!(all.len(), 1, "one program is compiled");
+    let functions = all.remove(0);
     assert!(functions.iter().any(|f| f.name == "pipeline"), "{functions:?}");
     if cfg!(not(target_arch = "x86_64")) {
         return;

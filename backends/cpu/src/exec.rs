@@ -162,7 +162,7 @@ impl Executable {
         let mut text = String::new();
         for function in self.functions() {
             text += &format!("; {}\n", function.name);
-            text.extend(function.lines.iter().map(|line| format!("{:6x}  {}\n", line.offset, line.text)));
+            text.extend(function.lines.iter().map(|line| format!("{line}\n")));
         }
         Some(text).filter(|text| !text.is_empty())
     }

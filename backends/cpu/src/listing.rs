@@ -3,27 +3,38 @@
 use crate::shared::code_map::CodeSpan;
 use halide_ir::code_place::CodePlace;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// One instruction of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeLine {
-    /// Its offset in the function.
-    pub offset: usize,
+    /// Its offset in the function; `None` on other processors than x86-64.
+    pub offset: Option<usize>,
     /// Its text: on x86-64 in Intel's syntax, with the name of the symbol whose address is filled in when it is linked.
     pub text: String,
-    /// Its place; `None` where the code generator made it for no place in particular.
+    /// Its place; `None` where the code generator made it for no place in particular, and on other processors.
     pub place: Option<CodePlace>,
+}
+
+impl fmt::Display for CodeLine {
+    /// The offset, if it is known, and the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.offset {
+            Some(offset) => write!(f, "{offset:6x}  {}", self.text),
+            None => f.write_str(&self.text),
+        }
+    }
 }
 
 /// The instructions of a function.
 ///
 /// `end` is the number of bytes in front of its constants, `symbols` are the names of what is linked, by the offset of
-/// the field that is filled in. Only code for x86-64 has lines.
+/// the field that is filled in. Bytes are read back on x86-64 alone.
 pub(crate) fn lines(bytes: &[u8], end: usize, spans: &[CodeSpan], symbols: &BTreeMap<usize, String>) -> Vec<CodeLine> {
     let mut all = instructions(&bytes[..end.min(bytes.len())], symbols);
     let mut rest = spans.iter().peekable();
     for line in &mut all {
-        let offset = line.offset as u32;
+        let offset = line.offset.unwrap_or(0) as u32;
         while rest.next_if(|span| span.end <= offset).is_some() {}
         line.place = rest.peek().filter(|span| span.start <= offset).map(|span| span.place);
     }
@@ -45,7 +56,7 @@ fn instructions(bytes: &[u8], symbols: &BTreeMap<usize, String>) -> Vec<CodeLine
             text += " = ";
             text += name;
         }
-        all.push(CodeLine { offset, text, place: None });
+        all.push(CodeLine { offset: Some(offset), text, place: None });
     }
     all
 }
@@ -55,10 +66,21 @@ fn instructions(_bytes: &[u8], _symbols: &BTreeMap<usize, String>) -> Vec<CodeLi
     Vec::new()
 }
 
+/// The lines of code that Cranelift prints itself, where bytes are not read back.
+pub(crate) fn lines_of_text(text: &str) -> Vec<CodeLine> {
+    text.lines().map(|line| CodeLine { offset: None, text: line.to_string(), place: None }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use halide_ir::code_place::CodePart;
+
+    #[test]
+    fn text_of_the_code_generator_has_no_offsets() {
+        let lines: Vec<String> = lines_of_text("block0:\n  ret\n").iter().map(CodeLine::to_string).collect();
+        assert_eq!(lines, ["block0:", "  ret"]);
+    }
 
     #[test]
     fn lines_have_the_places_of_their_bytes() {
@@ -73,7 +95,7 @@ mod tests {
             return assert!(made.is_empty());
         }
         let texts: Vec<(usize, &str, bool)> =
-            made.iter().map(|l| (l.offset, l.text.as_str(), l.place == Some(place))).collect();
+            made.iter().map(|l| (l.offset.unwrap(), l.text.as_str(), l.place == Some(place))).collect();
         assert_eq!(texts, [(0, "push rbp", false), (1, "mov rax,0 = halide_fail", true), (11, "ret", false)]);
     }
 }

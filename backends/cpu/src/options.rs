@@ -79,7 +79,7 @@ pub struct FunctionCode {
     /// The number of bytes at the stack pointer that hold values for which there was no register; `None` where the
     /// code generator does not say.
     pub spill_bytes: Option<u64>,
-    /// Its instructions as text, with their places. Only code for x86-64 has them.
+    /// Its instructions as text, on x86-64 with their offsets and places.
     pub lines: Vec<CodeLine>,
 }
 

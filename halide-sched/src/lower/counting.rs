@@ -25,7 +25,7 @@ pub struct Counting {
 /// Lowers a plan to a program that counts. It takes the inputs and outputs of the plan.
 ///
 /// # Errors
-/// As of [`lower`](super::lower).
+/// Errors of [`lower`](super::lower).
 pub fn lower_counting(plan: &Plan, options: &LowerOptions) -> Result<Counting, Vec<LowerError>> {
     let (mut lowered, facts) = lower_to_hoisted(plan, options)?;
     let (program, counters) = instrument::instrument(lowered.program.clone());

@@ -31,8 +31,15 @@ pub(super) fn accesses(
     given: &dyn Fn(BufId) -> Option<Vec<i64>>,
 ) -> Vec<Vec<AccessCost>> {
     let mut walk = Walk { program, given, strides: BTreeMap::new(), found: Vec::new() };
-    walk.node(&tree.body, env);
+    walk.node(&tree.body, env, Steps::Taken);
     walk.found.into_iter().map(|found| found.costs).collect()
+}
+
+/// The steps of loops: taken, or not while the addresses of one iteration of a loop around are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    Taken,
+    Left,
 }
 
 /// The accesses of a definition.
@@ -53,78 +60,48 @@ struct Walk<'w> {
 
 impl Walk<'_> {
     /// Adds the accesses of a statement, with every loop in its middle iteration.
-    fn node(&mut self, node: &Node, env: &mut Env<'_>) {
+    fn node(&mut self, node: &Node, env: &mut Env<'_>, steps: Steps) {
         deep(|| match node {
-            Node::Block(all) => all.iter().for_each(|n| self.node(n, env)),
+            Node::Block(all) => all.iter().for_each(|n| self.node(n, env, steps)),
             Node::Let { bindings, body, .. } => {
                 for (symbol, value) in bindings {
                     env.symbols[*symbol] = value.range(env);
                 }
-                self.node(body, env);
+                self.node(body, env, steps);
             }
             Node::If { then, otherwise, .. } => {
-                self.node(then, env);
-                self.node(otherwise, env);
+                self.node(then, env, steps);
+                self.node(otherwise, env, steps);
             }
-            Node::For(l) => self.for_loop(l, env),
-            Node::Realize(r) => self.realize(r, env),
+            Node::For(l) => self.for_loop(l, env, steps),
+            Node::Realize(r) => {
+                self.lay_out(r, env);
+                self.node(&r.body, env, steps);
+            }
             Node::Provide(p) => self.provide(p, env),
         });
     }
 
-    fn for_loop(&mut self, l: &Loop, env: &mut Env<'_>) {
+    fn for_loop(&mut self, l: &Loop, env: &mut Env<'_>, steps: Steps) {
         let (first, extent) = (l.min.value(env), l.extent.value(env).unwrap_or(1));
         let middle = first.map(|first| first.saturating_add(extent / 2));
         let own = self.program.loops[l.id].definition.map(|(func, _)| func);
         let begin = self.found.len();
         let mut before = Vec::new();
-        if let (Some(middle), true) = (middle, extent > 1) {
+        if let (Some(middle), true, Steps::Taken) = (middle, extent > 1, steps) {
             env.symbols[l.var] = Range::point(middle - 1);
-            let mut other = Walk { strides: self.strides.clone(), found: Vec::new(), ..*self };
-            other.still(&l.body, env);
-            before = other.found;
+            self.node(&l.body, env, Steps::Left);
+            before = self.found.split_off(begin);
         }
         env.symbols[l.var] = middle.map_or(Range::Any, Range::point);
-        self.node(&l.body, env);
+        self.node(&l.body, env, steps);
         for (found, before) in self.found[begin..].iter_mut().zip(before).filter(|(found, _)| Some(found.func) == own) {
             let addresses = found.addresses.iter().zip(before.addresses);
             for (cost, (now, before)) in found.costs.iter_mut().zip(addresses) {
-                cost.steps.insert(0, (l.id, now.zip(before).map(|(now, before)| now - before)));
+                let step = now.zip(before).and_then(|(now, before)| now.checked_sub(before));
+                cost.steps.insert(0, (l.id, step));
             }
         }
-    }
-
-    /// Adds the addresses of a statement alone.
-    fn still(&mut self, node: &Node, env: &mut Env<'_>) {
-        deep(|| match node {
-            Node::For(l) => {
-                let (first, extent) = (l.min.value(env), l.extent.value(env).unwrap_or(1));
-                let middle = first.map(|first| first.saturating_add(extent / 2));
-                env.symbols[l.var] = middle.map_or(Range::Any, Range::point);
-                self.still(&l.body, env);
-            }
-            Node::Block(all) => all.iter().for_each(|n| self.still(n, env)),
-            Node::Let { bindings, body, .. } => {
-                for (symbol, value) in bindings {
-                    env.symbols[*symbol] = value.range(env);
-                }
-                self.still(body, env);
-            }
-            Node::If { then, otherwise, .. } => {
-                self.still(then, env);
-                self.still(otherwise, env);
-            }
-            Node::Realize(r) => {
-                self.lay_out(r, env);
-                self.still(&r.body, env);
-            }
-            Node::Provide(p) => self.provide(p, env),
-        });
-    }
-
-    fn realize(&mut self, r: &Realize, env: &mut Env<'_>) {
-        self.lay_out(r, env);
-        self.node(&r.body, env);
     }
 
     /// Notes the strides of an allocation.

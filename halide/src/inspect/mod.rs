@@ -65,7 +65,7 @@ pub struct Inspection {
     pub decisions: Vec<DecisionRow>,
     /// The lowered program, as backends take it.
     pub ir: String,
-    /// The functions of machine code, then the kernels. Machine code has lines on x86-64, and none of the engines
+    /// The functions of machine code, then the kernels. There is no machine code of the engines
     /// [`Eval`](crate::Engine::Eval) and [`Interp`](crate::Engine::Interp).
     pub code: Vec<CodeUnit>,
 }

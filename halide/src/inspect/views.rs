@@ -3,7 +3,7 @@
 
 use super::code::Generated;
 use super::lowering::Lowering;
-use super::rows::{CodeUnit, Language};
+use super::rows::{CodeUnit, DefinitionRow, Language, LoopRow};
 use super::{Inspection, Stored, decisions, nest, storage};
 use crate::compiled::Compiled;
 use crate::error::Error;
@@ -76,20 +76,17 @@ impl Compiled {
     }
 
     /// The machine code as text: for each instruction its offset in the function, what it is for, and the definition
-    /// and the loop that it belongs to. Only machine code for x86-64 has instructions as text.
+    /// and the loop that it belongs to. On other processors than x86-64 it is as the code generator prints it.
     ///
     /// # Errors
     /// As of [`Compiled::clif`].
     #[cfg(feature = "cpu")]
     pub fn asm(&self) -> Result<String, Error> {
         let lowering = Lowering::of(self)?;
-        let (definitions, images) = super::definitions::rows(self.plan());
-        let (nest, loops) = nest::rows(lowering.bounded(), self.plan());
-        let machine = super::code::Machine::of(self, lowering.program(), true)?;
-        let code = machine.units(self, lowering.program(), &loops);
-        let (storage, decisions, ir) = (Vec::new(), Vec::new(), String::new());
-        let part = Inspection { definitions, images, loops: loops.rows, nest, storage, decisions, ir, code };
-        Ok(part.code.iter().map(|unit| part.listing(unit)).collect())
+        let (definitions, _) = super::definitions::rows(self.plan());
+        let (_, loops) = nest::rows(lowering.bounded(), self.plan());
+        let code = super::code::Machine::of(self, lowering.program(), true)?.units(self, lowering.program(), &loops);
+        Ok(code.iter().map(|unit| listing(&definitions, &loops.rows, unit)).collect())
     }
 
     /// The kernels for the GPU in the shading language of WebGPU; empty if there are none.
@@ -170,26 +167,31 @@ impl Inspection {
 
     /// A function or a kernel as text, with the definition, the loop and the purpose of each line beside it.
     pub fn listing(&self, unit: &CodeUnit) -> String {
-        let comment = match unit.language {
-            Language::Machine => ";",
-            Language::Wgsl => "//",
-        };
-        let mut text = format!("{comment} {}\n", unit.name);
-        for line in &unit.lines {
-            let mut beside: Vec<String> = Vec::new();
-            if let Some(definition) = line.definition.map(|id| &self.definitions[id.0]) {
-                beside.push(match definition.update.checked_sub(1) {
-                    None => definition.func.clone(),
-                    Some(update) => format!("{}.update({update})", definition.func),
-                });
-            }
-            beside.extend(line.within.map(|id| format!("in {}", self.loops[id.0].name)));
-            beside.extend(line.purpose.filter(|p| *p != super::Purpose::Body).map(|p| p.word().to_string()));
-            text += &match beside.is_empty() {
-                true => format!("{}\n", line.text),
-                false => format!("{:<56} {comment} {}\n", line.text, beside.join(", ")),
-            };
-        }
-        text
+        listing(&self.definitions, &self.loops, unit)
     }
+}
+
+/// The lines of a unit, each with what it belongs to.
+fn listing(definitions: &[DefinitionRow], loops: &[LoopRow], unit: &CodeUnit) -> String {
+    let comment = match unit.language {
+        Language::Machine => ";",
+        Language::Wgsl => "//",
+    };
+    let mut text = format!("{comment} {}\n", unit.name);
+    for line in &unit.lines {
+        let mut beside: Vec<String> = Vec::new();
+        if let Some(definition) = line.definition.and_then(|id| definitions.get(id.0)) {
+            beside.push(match definition.update.checked_sub(1) {
+                None => definition.func.clone(),
+                Some(update) => format!("{}.update({update})", definition.func),
+            });
+        }
+        beside.extend(line.within.and_then(|id| loops.get(id.0)).map(|of| format!("in {}", of.name)));
+        beside.extend(line.purpose.filter(|p| *p != super::Purpose::Body).map(|p| p.word().to_string()));
+        text += &match beside.is_empty() {
+            true => format!("{}\n", line.text),
+            false => format!("{:<56} {comment} {}\n", line.text, beside.join(", ")),
+        };
+    }
+    text
 }

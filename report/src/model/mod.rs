@@ -13,6 +13,7 @@ mod run;
 mod subject;
 
 pub use order::MOST_SPANS;
+pub use run::profile;
 pub use subject::{ScheduleText, Subject};
 
 use serde_json::{Value, json};
@@ -50,7 +51,10 @@ pub fn data(subject: &Subject<'_>) -> Value {
             data[key] = value;
         }
     };
-    add("profile", subject.profile.map(|(profile, counts)| run::profile(profile, counts, subject.moments)));
+    add(
+        "profile",
+        subject.profile.map(|(profile, counts)| run::with_moments(profile, counts, subject.moments.unwrap_or(profile))),
+    );
     add("order", subject.order.as_ref().map(|(replay, schematic)| order::order(replay, schematic)));
     if let Some((machine, points)) = &subject.roofline {
         add("machine", Some(machine.clone()));

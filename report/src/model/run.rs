@@ -9,10 +9,8 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// A profile with the counts of a run, and what threads and memory did in `moments`, or else in all runs; times in
-/// milliseconds.
-pub(super) fn profile(profile: &Profile, counts: &[FuncCounts], moments: Option<&Profile>) -> Value {
-    let moments = moments.unwrap_or(profile);
+/// A profile with the counts of a run as data: times in milliseconds for one run.
+pub fn profile(profile: &Profile, counts: &[FuncCounts]) -> Value {
     let row = |row: &ActivityTime| {
         let (func, update) = match &row.activity {
             Activity::Computes { func, update } => (Some(func), update.map_or(0, |update| update + 1)),
@@ -28,22 +26,28 @@ pub(super) fn profile(profile: &Profile, counts: &[FuncCounts], moments: Option<
             "place": row.at.map(|at| at.to_string()),
         })
     };
-    let span = |span: &Span| {
-        let row = profile.rows.iter().position(|row| row.activity == span.activity);
-        row.map(|row| json!([span.thread, row, ms(span.begin), ms(span.end)]))
-    };
-    let event = |event: &MemoryEvent| json!([ms(event.at), event.func, event.bytes, event.live]);
     json!({
         "run_ms": ms(profile.wall) / profile.runs.max(1) as f64,
         "runs": profile.runs,
         "samples": profile.samples,
         "rows": profile.rows.iter().map(row).collect::<Vec<Value>>(),
         "counts": counts.iter().map(count).collect::<Vec<Value>>(),
-        "timeline": moments.timeline.iter().filter_map(span).collect::<Vec<Value>>(),
-        "memory": moments.memory.iter().map(event).collect::<Vec<Value>>(),
-        "peak_bytes": moments.peak_bytes(),
-        "cut": moments.cut,
     })
+}
+
+/// A profile as [`profile`] has it, and what threads and memory did over time in `moments`.
+pub(super) fn with_moments(of: &Profile, counts: &[FuncCounts], moments: &Profile) -> Value {
+    let span = |span: &Span| {
+        let row = of.rows.iter().position(|row| row.activity == span.activity);
+        row.map(|row| json!([span.thread, row, ms(span.begin), ms(span.end)]))
+    };
+    let event = |event: &MemoryEvent| json!([ms(event.at), event.func, event.bytes, event.live]);
+    let mut data = profile(of, counts);
+    data["timeline"] = moments.timeline.iter().filter_map(span).collect();
+    data["memory"] = moments.memory.iter().map(event).collect();
+    data["peak_bytes"] = moments.peak_bytes().into();
+    data["cut"] = moments.cut.into();
+    data
 }
 
 fn count(of: &FuncCounts) -> Value {

@@ -51,9 +51,9 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
         stamp::stale(&found.text, schedule_name, app, &args.common.params)?.iter().for_each(note);
     }
     let runner = Runner::new(args.backend, args.device.as_deref())?;
-    let schedule = match named {
-        Some(found) => found.schedule,
-        None => chosen(&job, &runner, args)?,
+    let (schedule, text) = match named {
+        Some(found) => (found.schedule, Some(found.text)),
+        None => (chosen(&job, &runner, args)?, None),
     };
     let (compiled, compile_ms) = busy("compiling", || runner.compile(&job, &schedule, &args.common))?;
     if describes(args) {
@@ -106,7 +106,7 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
         say(profile.text.trim_end())?;
     }
     if let Some(place) = &html {
-        output::write(place, &result.page(&compiled, &schedule, profile.as_ref())?)?;
+        output::write(place, &result.page(&compiled, profile.as_ref(), text.unwrap_or_else(|| schedule.to_string()))?)?;
     }
     result.verdict(&schedule)
 }
@@ -196,7 +196,8 @@ struct Outcome<'a> {
 
 impl Outcome<'_> {
     /// The page of `--html`: what `halide report` makes, of this run.
-    fn page(&self, compiled: &Compiled, schedule: &Schedule, profile: Option<&Profiled>) -> Result<String, Failure> {
+    /// `text` is that of the schedule, whose lines its directives are at.
+    fn page(&self, compiled: &Compiled, profile: Option<&Profiled>, text: String) -> Result<String, Failure> {
         let (width, height) = self.job.size;
         let mut facts = vec![
             ("size", format!("{width}x{height}")),
@@ -213,11 +214,7 @@ impl Outcome<'_> {
             facts,
             fault: None,
             inspection: &compiled.inspect()?,
-            schedule: ScheduleText {
-                name: self.schedule.to_string(),
-                file: file.to_string(),
-                text: schedule.to_string(),
-            },
+            schedule: ScheduleText { name: self.schedule.to_string(), file: file.to_string(), text },
             profile: first.map(|(profile, counts)| (profile, counts.as_slice())),
             moments: None,
             order: None,

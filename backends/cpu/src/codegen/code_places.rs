@@ -2,14 +2,16 @@
 
 use super::func::Func;
 use cranelift_codegen::ir::SourceLoc;
-use halide_ir::code_place::definition_begun;
-use halide_ir::code_place::{CodePart, CodePlace};
+use halide_ir::code_place::{CodePart, CodePlace, definition_begun};
 use halide_ir::{LoopId, Stmt};
 
 impl Func<'_> {
     /// Goes on in the definition that a statement begins; gives the place around it.
     pub(super) fn begin_place(&mut self, s: &Stmt) -> CodePlace {
         let around = self.code_place();
+        if self.code_places.is_none() {
+            return around;
+        }
         let begun = definition_begun(self.env.program, s).or(around.definition);
         let part = if matches!(s, Stmt::Assert { .. }) { CodePart::Check } else { around.part };
         self.set_place(CodePlace { definition: begun, part, ..around });

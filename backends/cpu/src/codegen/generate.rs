@@ -10,7 +10,7 @@ use super::high_words::{self, PRODUCT};
 use super::jit::MachineCode;
 use crate::error::CpuError;
 use crate::host::Effort;
-use crate::listing::{CodeLine, lines as listed};
+use crate::listing::{CodeLine, lines as listed, lines_of_text};
 use crate::shared::code_map::CodeSpan;
 use crate::tuning::HELPER_INSTRUCTIONS;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
@@ -96,6 +96,7 @@ fn generate(isa: &dyn TargetIsa, made: EmittedFunction, names: Option<&Names>) -
     let EmittedFunction { id, name, clif, calls, code_places, .. } = made;
     let text = names.map_or_else(String::new, |_| format!("; {name}\n{clif}\n"));
     let mut context = Context::for_function(clif);
+    context.set_disasm(names.is_some() && cfg!(not(target_arch = "x86_64")));
     let compiled = high_words::compile(&mut context, isa);
     let (compiled, bytes) = compiled.map_err(|e| CpuError::Codegen(format!("{name}: {e}")))?;
     let align = u64::from(compiled.buffer.alignment)
@@ -103,7 +104,11 @@ fn generate(isa: &dyn TargetIsa, made: EmittedFunction, names: Option<&Names>) -
         .max(isa.symbol_alignment());
     let relocs = compiled.buffer.relocs().to_vec();
     let relocs: Vec<ModuleReloc> = relocs.iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();
-    let lines = names.map_or_else(Vec::new, |names| lines(&compiled, &bytes, code_places.as_ref(), &relocs, names));
+    let lines = match (names, &compiled.vcode) {
+        (Some(_), Some(text)) => lines_of_text(text),
+        (Some(names), None) => lines(&compiled, &bytes, code_places.as_ref(), &relocs, names),
+        (None, _) => Vec::new(),
+    };
     let layout = compiled.buffer.frame_layout();
     let layout = layout.ok_or_else(|| CpuError::Codegen(format!("{name}: the size of its frame is not said")))?;
     let frame = Frame { id, name, bytes: u64::from(layout.frame_to_fp_offset) + ABOVE_FRAME, calls };

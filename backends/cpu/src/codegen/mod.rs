@@ -8,9 +8,8 @@
 //! then operators ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), which are
 //! those of `halide_backend` over the primitives of [`lane_ops`], memory ([`address`], [`load`], [`store`],
 //! [`atomic`], [`places`], [`storage`], [`scalar_replacement`], [`device`]) and statements, with the polls ([`poll`])
-//! of loops, the marks ([`marks`]) of profiled code, the places of
-//! instructions ([`code_places`]) and the closures ([`captures`]) of tasks. [`high_words`] supplies
-//! an instruction that Cranelift's IR lacks.
+//! of loops, the marks ([`marks`]) of profiled code, the places of instructions ([`code_places`]) and the closures
+//! ([`captures`]) of tasks. [`high_words`] supplies an instruction that Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
 //! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.

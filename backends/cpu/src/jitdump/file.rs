@@ -6,7 +6,7 @@ use super::records::{self, Function, Process};
 use memmap2::{Mmap, MmapOptions};
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,11 @@ pub struct JitDump {
 }
 
 impl JitDump {
-    /// Writes functions to a file in a folder, which is made.
+    /// Writes functions to a new file in a folder.
     pub(super) fn write(folder: &Path, functions: &[Function<'_>]) -> io::Result<JitDump> {
-        fs::create_dir_all(folder)?;
         let process = Process { pid: std::process::id(), tid: gettid().as_raw_nonzero().get() as u32, now: now() };
         let path = folder.join(format!("jit-{}.dump", process.pid));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         (&file).write_all(&records::header(process))?;
         let mapping = map(&file)?;
         // What is loaded has a later time than the mapping.

@@ -19,6 +19,7 @@ use crate::exec::Executable;
 use crate::listing::CodeLine;
 use halide_ir::code_place::CodePlace;
 use records::{Function, SourceLine};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -40,18 +41,29 @@ pub fn write(
         .map(|function| {
             let line = |line: &CodeLine| {
                 let (file, number) = source(line.place?)?;
-                Some(SourceLine { address: function.address + line.offset as u64, file, line: number })
+                Some(SourceLine { address: function.address + line.offset? as u64, file, line: number })
             };
             // One for each instruction: behind the last one, `perf` ends the table.
             let lines: Vec<SourceLine> = function.lines.iter().filter_map(line).collect();
             Function { name: &function.name, address: function.address, bytes: &function.bytes, lines }
         })
         .collect();
-    let first = functions.first().map_or(0, |function| function.address);
-    JitDump::write(&own_folder(folder, first), &functions)
+    fs::create_dir_all(folder)?;
+    JitDump::write(&new_folder(folder)?, &functions)
 }
 
-/// A folder that no other executable of the process has: code lies at one address at a time.
-fn own_folder(folder: &Path, address: u64) -> PathBuf {
-    folder.join(format!("halide-{}-{address:x}", std::process::id()))
+/// The most folders of one process.
+const MOST_FOLDERS: u32 = 100_000;
+
+/// Makes a folder that no other executable has, nor anybody else: where code was freed, other code may lie.
+fn new_folder(folder: &Path) -> io::Result<PathBuf> {
+    for number in 0..MOST_FOLDERS {
+        let own = folder.join(format!("halide-{}-{number}", std::process::id()));
+        match fs::create_dir(&own) {
+            Ok(()) => return Ok(own),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other(format!("it has {MOST_FOLDERS} folders of this process")))
 }

@@ -51,7 +51,7 @@ impl Machine {
     pub(crate) fn units(&self, compiled: &Compiled, program: &Program, loops: &Loops) -> Vec<CodeUnit> {
         let numbers = definitions::numbers(compiled.plan());
         let row = |line: &halide_cpu::CodeLine| CodeRow {
-            text: format!("{:6x}  {}", line.offset, line.text),
+            text: line.to_string(),
             definition: line.place.and_then(|place| numbers.get(&place.definition?).copied()),
             within: line.place.and_then(|place| loops.row_of(program, place.within?)),
             purpose: Some(line.place.map_or(Purpose::Body, |place| purpose(place.part))),

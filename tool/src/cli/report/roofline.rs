@@ -20,12 +20,14 @@ pub(super) struct Run<'a> {
     pub(super) counts: &'a [FuncCounts],
     /// The bytes of each image.
     pub(super) images: &'a BTreeMap<String, u64>,
+    /// The machine that the code is for.
+    pub(super) machine: Machine,
     pub(super) threads: u32,
 }
 
-/// The roofs of this machine, by typical figures for what it does not tell, and the point of each Func.
+/// The roofs of the machine, by typical figures for what it does not tell, and the point of each Func.
 pub(super) fn roofline(run: &Run<'_>) -> (Value, Value) {
-    let machine = Machine::host();
+    let machine = &run.machine;
     let threads = run.threads.min(machine.cores).max(1);
     let lanes = f64::from(machine.vector.bits) / 32.0;
     let gops = f64::from(threads) * machine.ghz * lanes * machine.vector.fmas * 2.0;
@@ -122,7 +124,14 @@ mod tests {
         let (inspection, counts) = (compiled.inspect()?, stats.counts.unwrap_or_default());
         let images = BTreeMap::from([("input".to_string(), 202)]);
         let profile = Profile::default();
-        let run = Run { inspection: &inspection, profile: &profile, counts: &counts, images: &images, threads: 1 };
+        let run = Run {
+            inspection: &inspection,
+            profile: &profile,
+            counts: &counts,
+            images: &images,
+            machine: Machine::host(),
+            threads: 1,
+        };
         assert_eq!(memory_bytes(&run, "near"), Some(202 + 202), "its region of 101 and the image");
         assert_eq!(memory_bytes(&run, "far"), Some(404 + 202));
         assert_eq!(memory_bytes(&run, "out"), Some(400 + 404 + 202));

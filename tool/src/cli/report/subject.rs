@@ -11,6 +11,7 @@ use super::traced::traced;
 use crate::app::App;
 use crate::job::Job;
 use halide::counts::FuncCounts;
+use halide::machine::Declared;
 use halide::prelude::*;
 use halide::profile::Profile;
 use halide_report::model::{self, ScheduleText, Subject};
@@ -63,7 +64,8 @@ pub(super) fn made(
     let order = busy("tracing a small run", || traced((app, job), &compiled, &args.common));
     let order = order.map_err(|why| facts.push(("evaluation order".to_string(), format!("left out: {why}")))).ok();
     let of_run = ran.profile.as_ref().map(|(profile, _)| profile);
-    let findings = busy("looking at the loops", || job.findings(&compiled, of_run)).ok();
+    let findings = busy("looking at the loops", || job.findings(&compiled, of_run));
+    let findings = findings.map_err(|why| facts.push(("findings".to_string(), format!("left out: {why}")))).ok();
     let no_source = |_: &str| None;
     let source: &dyn Fn(&str) -> Option<String> = if args.no_source { &no_source } else { &read };
     let file = job.app.schedule(name).map_or(name, |named| named.file);
@@ -78,7 +80,8 @@ pub(super) fn made(
         order: order.as_ref().map(|(replay, schematic)| (replay, schematic.clone())),
         roofline: ran.profile.as_ref().map(|(profile, counts)| {
             let (inspection, threads) = (&inspection, common::threads(&args.common));
-            roofline(&Run { inspection, profile, counts, images: &image_bytes(job), threads })
+            let machine = Declared::host(&common::target(&args.common)).machine;
+            roofline(&Run { inspection, profile, counts, images: &image_bytes(job), machine, threads })
         }),
         findings: findings.as_deref(),
         source,

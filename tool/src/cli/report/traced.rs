@@ -10,11 +10,12 @@ use halide_report::order::canvas::Fold;
 use halide_report::order::error::OrderError;
 use halide_report::order::replay::Replay;
 
-/// Extents of the first two dimensions of the output that are tried, the largest first.
-const EXTENTS: [[i64; 2]; 8] = [[512, 128], [256, 64], [128, 64], [64, 48], [48, 32], [32, 16], [16, 12], [8, 8]];
+/// Extents of the first two dimensions of the output that are tried, the smallest first. No canvas has more points than
+/// the last.
+const EXTENTS: [[i64; 2]; 6] = [[8, 8], [16, 12], [32, 16], [48, 32], [64, 48], [128, 32]];
 
-/// Sizes of small images, for algorithms each of whose points needs much of an image.
-const SIZES: [(i64, i64); 3] = [(64, 48), (32, 24), (16, 12)];
+/// Sizes of small images, for algorithms each of whose points needs much of an image, the smallest first.
+const SIZES: [(i64, i64); 3] = [(16, 12), (32, 24), (64, 48)];
 
 /// The extent of dimensions behind these.
 const DEEP: i64 = 3;
@@ -34,47 +35,61 @@ pub(super) fn traced(
 ) -> Result<(Replay, String), String> {
     let told = |error: Error| error.to_string();
     let folds = folds(compiled).map_err(told)?;
-    let mut why = match part(job, compiled, &folds, &EXTENTS).map_err(told)? {
-        Ok((replay, points)) => return Ok((replay, format!("{points} points of the output"))),
-        Err(why) => why,
-    };
-    for (width, height) in SIZES {
-        let source = Source::Random { seed: 0, width, height };
-        let Ok(small) = Job::within(app, source, &common.params, common.memory_cap) else { continue };
-        why = match part(&small, compiled, &folds, &EXTENTS[..1]).map_err(told)? {
-            Ok((replay, points)) => return Ok((replay, format!("{points} points, all of a small output"))),
-            Err(why) => why,
-        };
-    }
-    Err(why.to_string())
-}
-
-/// The largest part of the first output that can be shown, of these extents; or why the smallest cannot.
-fn part(
-    job: &Job,
-    compiled: &Compiled,
-    folds: &[Fold],
-    most: &[[i64; 2]],
-) -> Result<Result<(Replay, String), OrderError>, Error> {
-    let mut last = Err(OrderError::Empty);
-    let Some(inputs) = job.runs.first() else { return Ok(last) };
-    for most in most {
-        let extent = |(dim, extent): (usize, &i64)| (*extent).min(most.get(dim).copied().unwrap_or(DEEP));
-        let extents: Vec<i64> = job.extents.iter().enumerate().map(extent).collect();
-        let region: Region = extents.iter().map(|extent| Span { min: 0, extent: *extent }).collect();
-        let regions: Vec<Region> = job.outputs()?.iter().take(1).map(|_| region.clone()).collect();
-        let size: Vec<String> = extents.iter().map(i64::to_string).collect();
-        last = Replay::of_call(&job.call(compiled, inputs, None), &regions, folds)
-            .map(|replay| (replay, size.join(" x ")));
-        let is_too_large = match &last {
-            Ok((replay, _)) => replay.steps.len() > STEPS,
-            Err(error) => matches!(error, OrderError::TooManyEvents { .. } | OrderError::TooManyCells { .. }),
-        };
-        if !is_too_large {
+    let mut largest = Err(OrderError::Empty);
+    for most in EXTENTS {
+        let next = part(job, compiled, &folds, most).map_err(told)?;
+        if !replaces(&mut largest, next, "points of the output") {
             break;
         }
     }
-    Ok(last)
+    if largest.is_ok() {
+        return largest.map_err(|why| why.to_string());
+    }
+    for (width, height) in SIZES {
+        let source = Source::Random { seed: 0, width, height };
+        let small = Job::within(app, source, &common.params, common.memory_cap).map_err(|why| why.to_string())?;
+        let next = part(&small, compiled, &folds, [width, height]).map_err(told)?;
+        if !replaces(&mut largest, next, "points, all of a small output") {
+            break;
+        }
+    }
+    largest.map_err(|why| why.to_string())
+}
+
+type Part = Result<(Replay, String), OrderError>;
+
+/// Takes a part that can be shown, or the reason that there is none; false where no larger one is worth a try.
+fn replaces(largest: &mut Part, next: Part, words: &str) -> bool {
+    match next {
+        Ok((replay, points)) => {
+            let (is_new, fits) =
+                (!matches!(largest, Ok((before, _)) if *before == replay), replay.steps.len() <= STEPS);
+            if fits {
+                *largest = Ok((replay, format!("{points} {words}")));
+            }
+            is_new && fits
+        }
+        Err(why) => {
+            // A size that the schedule does not take is no reason against a larger one.
+            let is_too_large = matches!(why, OrderError::TooManyEvents { .. } | OrderError::TooManyCells { .. });
+            if largest.is_err() {
+                *largest = Err(why);
+            }
+            !is_too_large
+        }
+    }
+}
+
+/// The order of a part of the first output, of at most these extents, with its extents.
+fn part(job: &Job, compiled: &Compiled, folds: &[Fold], most: [i64; 2]) -> Result<Part, Error> {
+    let Some(inputs) = job.runs.first() else { return Ok(Err(OrderError::Empty)) };
+    let extent = |(dim, extent): (usize, &i64)| (*extent).min(most.get(dim).copied().unwrap_or(DEEP));
+    let extents: Vec<i64> = job.extents.iter().enumerate().map(extent).collect();
+    let region: Region = extents.iter().map(|extent| Span { min: 0, extent: *extent }).collect();
+    let regions: Vec<Region> = job.outputs()?.iter().take(1).map(|_| region.clone()).collect();
+    let size: Vec<String> = extents.iter().map(i64::to_string).collect();
+    let replay = Replay::of_call(&job.call(compiled, inputs, None), &regions, folds);
+    Ok(replay.map(|replay| (replay, size.join(" x "))))
 }
 
 /// The folded dimensions of Funcs.

@@ -5,8 +5,7 @@ use super::super::interface::Emitted;
 use super::kernel::Emit;
 use super::levels::Kind;
 use halide_ir::Stmt;
-use halide_ir::code_place::definition_begun;
-use halide_ir::code_place::{CodePart, CodePlace, NOWHERE};
+use halide_ir::code_place::{CodePart, CodePlace, NOWHERE, definition_begun};
 
 impl Emit<'_> {
     /// The number of the place of an instruction that is added at the cursor.

@@ -18,7 +18,7 @@ pub(super) struct Loop {
 /// The text of a function's code, an instruction with its offset a line.
 pub(super) fn text_of(encoded: &Encoded) -> String {
     let lines = crate::listing::lines(&encoded.bytes, encoded.code_bytes, &[], &BTreeMap::new());
-    lines.into_iter().map(|line| format!("{:6x}  {}\n", line.offset, line.text)).collect()
+    lines.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Returns a loop from 0 to a limit, or to the word at the argument, whose counter times `1 << shift` is the index that
