@@ -2,7 +2,7 @@
 //! names of source files.
 //!
 //! `Expr` is a copyable handle (slot and generation), so nobody tells when the last one is gone. The arena therefore
-//! sweeps: when it has grown well beyond what was alive after the last sweep, everything that no live `Func` or `RDom`
+//! sweeps: when it has twice the nodes that were alive after the last sweep, everything that no live `Func` or `RDom`
 //! reaches is freed, except the youngest nodes, which a user may still hold, and those that were the youngest when a
 //! left side was written whose value is not known yet. A handle whose slot was freed is found out by its generation and
 //! becomes a diagnostic.
@@ -76,7 +76,7 @@ thread_local! {
 
 /// Adds a node.
 pub(crate) fn add(kind: Kind, ty: Ty, at: Location) -> Expr {
-    if ARENA.with_borrow(|a| a.slots.len() - a.free.len() >= a.next_sweep.max(SMALL_ARENA)) {
+    if ARENA.with_borrow(|a| a.live() >= a.next_sweep.max(SMALL_ARENA)) {
         sweep();
     }
     ARENA.with_borrow_mut(|a| {
@@ -130,6 +130,10 @@ pub(crate) fn now() -> u64 {
 }
 
 impl Arena {
+    /// The number of nodes.
+    fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
     fn get(&self, e: Expr) -> Option<&Node> {
         self.slots.get(e.slot as usize).filter(|s| s.generation == e.generation)?.node.as_ref()
     }
@@ -174,7 +178,7 @@ pub(crate) fn register_image(i: &Rc<ImageHandle>) {
 
 /// The number of nodes alive: for tests and curiosity.
 pub fn live_nodes() -> usize {
-    ARENA.with_borrow(|a| a.slots.len() - a.free.len())
+    ARENA.with_borrow(Arena::live)
 }
 
 /// The number of names in this thread's table: for tests and curiosity.
@@ -213,28 +217,29 @@ pub(crate) fn walk(roots: &[Expr], mut visit: impl FnMut(Expr, &Kind, &mut Vec<E
 /// Frees what nothing reaches and is not young. What nodes own does not look at the arena when it is dropped.
 fn sweep() {
     ARENA.with_borrow_mut(|a| {
-        let marked = a.mark();
+        let (marked, young) = a.mark();
         for (i, keep) in marked.into_iter().enumerate() {
             if !keep && a.slots[i].node.take().is_some() {
                 a.slots[i].generation = a.slots[i].generation.wrapping_add(1);
                 a.free.push(i as u32);
             }
         }
-        a.next_sweep = 2 * (a.slots.len() - a.free.len()) + SMALL_ARENA / 2;
+        a.next_sweep = 2 * a.live();
         let used = a.slots.iter().filter_map(|s| match s.node.as_ref()?.kind {
             Kind::Var(name) => Some(name),
             _ => None,
         });
         let used: Vec<Name> = used.collect();
-        a.names.sweep(&used, a.created.saturating_sub(YOUNG_NODES));
-        a.next_names_sweep = 2 * a.names.len() + SMALL_ARENA / 2;
+        a.names.sweep(&used, a.created.saturating_sub(young));
+        a.next_names_sweep = 2 * a.names.len();
     });
 }
 
 impl Arena {
-    /// Returns for each slot whether to keep it: slots that live Funcs and domains reach, and those that are young, or
-    /// were when a left side was written whose value is still out of sight.
-    fn mark(&self) -> Vec<bool> {
+    /// Returns for each slot whether to keep it, and the age up to which a node is young. Slots are kept that live
+    /// Funcs and domains reach, those that are young, and those that were when a left side was written whose value is
+    /// still out of sight.
+    fn mark(&self) -> (Vec<bool>, u64) {
         let mut todo = Vec::new();
         let mut moments = vec![self.created];
         for f in self.funcs.live() {
@@ -243,21 +248,31 @@ impl Arena {
         }
         self.rdoms.live().for_each(|r| r.roots(&mut todo));
         self.images.live().for_each(|i| i.body.exprs(&mut todo));
-        moments.sort_unstable();
-        for (i, s) in self.slots.iter().enumerate() {
-            let next = moments.partition_point(|m| m + YOUNG_NODES < s.born);
-            if s.node.is_some() && moments.get(next).is_some_and(|m| *m <= s.born + YOUNG_NODES) {
-                todo.push(Expr { slot: i as u32, generation: s.generation, here: PhantomData });
-            }
-        }
         let mut marked = vec![false; self.slots.len()];
+        let reached = self.mark_below(todo, &mut marked);
+        let young = YOUNG_NODES.max(reached);
+        moments.sort_unstable();
+        let is_young = |born: u64| {
+            let next = moments.partition_point(|m| m + young < born);
+            moments.get(next).is_some_and(|m| *m <= born + young)
+        };
+        let expr = |(i, s): (usize, &Slot)| Expr { slot: i as u32, generation: s.generation, here: PhantomData };
+        let alive = self.slots.iter().enumerate().filter(|(_, s)| s.node.is_some() && is_young(s.born));
+        self.mark_below(alive.map(expr).collect(), &mut marked);
+        (marked, young)
+    }
+
+    /// Marks what expressions reach, and returns how many slots that were not marked.
+    fn mark_below(&self, mut todo: Vec<Expr>, marked: &mut [bool]) -> u64 {
+        let mut reached = 0;
         while let Some(e) = todo.pop() {
             if let Some(n) = self.get(e)
                 && !std::mem::replace(&mut marked[e.slot as usize], true)
             {
+                reached += 1;
                 children(&n.kind, &mut todo);
             }
         }
-        marked
+        reached
     }
 }
