@@ -9,7 +9,7 @@ use crate::failure::{Failure, of_evaluator};
 use crate::fault::Defect;
 use crate::memory::{self, copies_of, hold_copies};
 #[cfg(feature = "cpu")]
-use crate::perf;
+use crate::perf::{self, Told};
 #[cfg(feature = "cpu")]
 use crate::profile::Profile;
 use crate::run_options::{How, RunStats};
@@ -21,7 +21,7 @@ use halide_core::buffer::AnyBufferMut;
 use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
 #[cfg(feature = "cpu")]
-use halide_cpu::{CpuOptions, jitdump::JitDump};
+use halide_cpu::CpuOptions;
 use halide_ir::footprint::Footprint;
 use halide_ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{Lowered, lower};
@@ -38,9 +38,9 @@ pub(crate) struct Variant {
     pub(crate) code: Code,
     /// True if it stores nothing.
     only_counts: bool,
-    /// The file in which profilers find the code, if the environment asks for one.
+    /// Keeps the code known to profilers or debuggers, if the environment asks for that.
     #[cfg(feature = "cpu")]
-    _dump: Option<JitDump>,
+    _told: Option<Told>,
 }
 
 /// The code of a program.
@@ -143,7 +143,7 @@ impl Variant {
         let variant = Variant::of_code(lowered.program, code?);
         #[cfg(feature = "cpu")]
         if let Code::Cpu(executable) = &variant.code {
-            return Ok(Variant { _dump: perf::dump(plan, executable)?, ..variant });
+            return Ok(Variant { _told: perf::tell(plan, executable)?, ..variant });
         }
         Ok(variant)
     }
@@ -160,7 +160,7 @@ impl Variant {
             code,
             only_counts: false,
             #[cfg(feature = "cpu")]
-            _dump: None,
+            _told: None,
         }
     }
     /// The same variant, which stores nothing if it only counts.

@@ -7,16 +7,16 @@ function rooflinePane(model, select) {
   const points = (model.data.roofline || []).filter((one) => one.intensity > 0 && one.gops > 0);
   const machine = model.data.machine || {};
   if (!points.length) return null;
-  const roofs = machine.gflops > 0 && machine.memory_gbs > 0 ? machine : null;
+  const roofs = roofsOf(machine);
   const { left, right, top, bottom, width, height } = PLOT;
-  const xs = points.map((one) => one.intensity).concat(roofs ? [roofs.gflops / roofs.memory_gbs] : []);
+  const xs = points.map((one) => one.intensity).concat(roofs ? [roofs.top / roofs.levels[0].gbs] : []);
   const ys = points.map((one) => one.gops);
   const across = decades(xs, left, width - right);
-  const up = decades(roofs ? ys.concat([roofs.gflops]) : ys, height - bottom, top);
+  const up = decades(roofs ? ys.concat([roofs.top]) : ys, height - bottom, top);
   const viewBox = "0 0 " + width + " " + height;
   const root = s("svg", { viewBox, class: "plot", role: "img", "aria-label": "Roofline" });
   root.append(...axesOf(across, up));
-  if (roofs) root.append(...roofsOf(roofs, across, up));
+  if (roofs) root.append(...slopes(roofs, across, up), ...ceilings(roofs, across, up));
   root.append(...rooflinePoints(model, select, points, across.of, up.of));
   const says = machine.text && h("p", { class: "caption" }, bdi(machine.text));
   return pane("roofline", "Roofline", h("div", { class: "figure" }, root, says));
@@ -57,20 +57,53 @@ function axesOf(across, up) {
   return all;
 }
 
-/** The line of what memory and what arithmetic allow, with their speeds. */
-function roofsOf({ gflops, memory_gbs: memory }, across, up) {
+/** The roofs of a machine with the speed of its fastest operations; null where nothing is known. */
+function roofsOf(machine) {
+  const levels = (machine.levels || []).filter((one) => one.gbs > 0);
+  const units = (machine.units || []).filter((one) => one.gops > 0).sort((a, b) => b.gops - a.gops);
+  return levels.length && units.length ? { levels, units, top: units[0].gops } : null;
+}
+
+/** The distance below which the name of a line would lie on the line beside it. */
+const APART = 11;
+
+/** A line for what memory gives, and one for each cache, up to the fastest operations. */
+function slopes({ levels, top }, across, up) {
+  const all = [];
+  let free = Infinity;
+  for (const { name, gbs } of levels) {
+    const low = Math.max(10 ** across.from, 10 ** up.from / gbs);
+    const [x0, y0, x1, y1] = [across.of(low), up.of(low * gbs), across.of(top / gbs), up.of(top)];
+    if (!(x1 > x0)) continue;
+    const says = name + " " + digits(gbs) + " GB/s";
+    const d = `M${x0} ${y0}L${x1} ${y1}`;
+    all.push(s("path", { class: all.length ? "roof minor" : "roof", d }, s("title", {}, says)));
+    const angle = Math.atan2(y1 - y0, x1 - x0);
+    const away = (free - x1) * Math.sin(-angle);
+    if (away < APART) continue;
+    free = x1;
+    const [x, y] = [x0 + 0.55 * (x1 - x0) + 5 * Math.sin(angle), y0 + 0.55 * (y1 - y0) - 5 * Math.cos(angle)];
+    const transform = `translate(${x} ${y}) rotate(${(angle * 180) / Math.PI})`;
+    all.push(s("text", { class: "roofname", "text-anchor": "middle", transform }, says));
+  }
+  return all;
+}
+
+/** A line for each kind of operation, from where memory is fast enough for it. */
+function ceilings({ levels, units }, across, up) {
   const end = PLOT.width - PLOT.right;
-  const ridge = gflops / memory;
-  const low = Math.max(10 ** across.from, 10 ** up.from / memory);
-  const [x0, y0, x1, y1] = [across.of(low), up.of(low * memory), across.of(ridge), up.of(gflops)];
-  const angle = (Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI;
-  const place = `translate(${(x0 + x1) / 2 - 5} ${(y0 + y1) / 2 - 5}) rotate(${angle})`;
-  const name = (props, text) => s("text", { class: "roofname", ...props }, text);
-  return [
-    s("path", { class: "roof", d: `M${x0} ${y0}L${x1} ${y1}H${end}` }),
-    name({ "text-anchor": "middle", transform: place }, digits(memory) + " GB/s"),
-    name({ "text-anchor": "end", x: end, y: y1 - 5 }, digits(gflops) + " Gop/s"),
-  ];
+  const all = [];
+  let free = -Infinity;
+  for (const { name, gops } of units) {
+    const y = up.of(gops);
+    const says = digits(gops) + " G/s " + name;
+    const begin = Math.max(PLOT.left, across.of(gops / levels[0].gbs));
+    all.push(s("path", { class: all.length ? "roof minor" : "roof", d: `M${begin} ${y}H${end}` }, s("title", {}, says)));
+    if (y - free < APART) continue;
+    free = y;
+    all.push(s("text", { class: "roofname", "text-anchor": "end", x: end, y: y - 4 }, "\u2068" + says + "\u2069"));
+  }
+  return all;
 }
 
 /** The points, with their names beside them; a name that finds no room is shown while its point is lit. */

@@ -1,7 +1,8 @@
-//! `HALIDE_PERF=jitdump`: the file that `perf` reads, read back.
+//! `HALIDE_PERF`: the file that `perf` reads, read back, and a session of gdb.
 #![cfg(target_os = "linux")]
 
 use crate::Workplace;
+use halide_skips::{Need, skip};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -124,11 +125,47 @@ fn profilers_find_the_lines_of_definitions() {
     }
 }
 
+/// A breakpoint at the line of a definition stops in the loop that computes it.
+#[test]
+fn debuggers_stop_at_the_lines_of_definitions() {
+    if !cfg!(target_arch = "x86_64") {
+        return skip(Need::Architecture("x86_64"), "instructions have lines there alone");
+    }
+    let source = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/filters/blur.rs")).unwrap();
+    let line = 1 + source.lines().position(|line| line.trim_start().starts_with("blur_y[(x, y)]")).unwrap();
+    let place = Workplace::new();
+    let at = format!("break blur.rs:{line}");
+    let mut gdb = std::process::Command::new("gdb");
+    gdb.args([
+        "-batch",
+        "-nx",
+        "-ex",
+        "set disable-randomization off",
+        "-ex",
+        "set breakpoint pending on",
+        "-ex",
+        "break pipeline",
+        "-ex",
+        "run",
+    ]);
+    gdb.args(["-ex", &at, "-ex", "continue", "-ex", "info symbol $pc", "-ex", "delete", "-ex", "continue"]);
+    gdb.args(["--args", env!("CARGO_BIN_EXE_halide"), "run", "blur", "--size", "64x48", "--threads", "1"]);
+    gdb.args(["--schedule", "strips"]).env("HALIDE_PERF", "gdb").current_dir(place.path("."));
+    let Ok(output) = gdb.output() else {
+        return skip(Need::Program("gdb"), "");
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("pipeline"), "{said}");
+    assert!(text.contains(&format!("blur.rs:{line}")), "{said}");
+    assert!(text.contains("exited normally"), "{said}");
+}
+
 #[test]
 fn unknown_forms_of_dumps_are_refused() {
     let place = Workplace::new();
     std::fs::write(place.path("mine.txt"), "").unwrap();
-    let cases = [("elf", "dumps", "jitdump is the one there is"), ("jitdump", "mine.txt/dumps", "HALIDE_PERF_DIR")];
+    let cases = [("elf", "dumps", "there are jitdump and gdb"), ("jitdump", "mine.txt/dumps", "HALIDE_PERF_DIR")];
     for (form, folder, said) in cases {
         let ran = place.run_with("run blur --size 64x48", &[("HALIDE_PERF", form), ("HALIDE_PERF_DIR", folder)]);
         assert!(ran.status != 0 && ran.stderr.contains(said), "{}", ran.stderr);

@@ -119,6 +119,31 @@ fn a_run_that_fails_is_told_on_the_page() {
     assert!(page.contains("promises a fixed region"), "{page}");
 }
 
+/// Only the first report measures the machine; a later one, or another program, reads what it kept.
+#[test]
+fn figures_of_the_machine_are_kept() {
+    let place = Workplace::new();
+    let report = "report blur --schedule tiles --size 640x480 --threads 1 --json";
+    let home = [("XDG_CACHE_HOME", place.path("cache"))];
+    let home = home.each_ref().map(|(name, path)| (*name, path.to_str().unwrap()));
+    let [first, second] = [(); 2].map(|()| place.run_with(report, &home));
+    assert_eq!((first.status, second.status), (0, 0), "{}{}", first.stderr, second.stderr);
+    assert!(first.stderr.contains("its figures are kept in cache/halide/machine-"), "{}", first.stderr);
+    assert!(!second.stderr.contains("measured"), "{}", second.stderr);
+    let data: Value = serde_json::from_str(&second.stdout).unwrap();
+    assert!(data["machine"]["text"].as_str().unwrap().contains("measured figures"), "{}", data["machine"]);
+    for roofs in ["levels", "units"] {
+        let roofs = data["machine"][roofs].as_array().unwrap();
+        assert!(!roofs.is_empty() && roofs.iter().all(|roof| roof["name"].is_string()), "{roofs:?}");
+    }
+    assert_eq!(data["machine"]["units"][0]["name"], "16-bit integers");
+
+    let kept = fs::read_dir(place.path("cache/halide")).unwrap().next().unwrap().unwrap().path();
+    let named = place.run_with(&format!("{report} --machine {}", kept.display()), &[]);
+    assert!(named.stdout.contains("figures of ") && named.stdout.contains("machine-"), "{}", named.stderr);
+    check(&place, "report blur --size 8x8 --machine none.json", &["none.json"]);
+}
+
 #[test]
 fn mistakes_are_found_before_anything_runs() {
     let place = Workplace::new();

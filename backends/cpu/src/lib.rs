@@ -4,6 +4,8 @@
 //! is cheap to clone, may be called from many threads at once and frees its code when the last clone is dropped.
 
 mod codegen;
+#[cfg(feature = "debugger")]
+pub mod debugger;
 mod error;
 mod exec;
 mod host;
@@ -13,6 +15,7 @@ mod options;
 mod profile;
 mod runtime;
 mod shared;
+mod source_lines;
 mod tier;
 mod tuning;
 mod wide;

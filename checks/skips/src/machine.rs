@@ -34,7 +34,7 @@ const DRIVERS: [(&str, &[&str]); 2] = [
 
 /// Features of devices, programs, files, systems, architectures, features of crates and targets that tests may ask for.
 const DEVICE_FEATURES: [&str; 4] = ["int64", "float64", "subgroups", "timestamps"];
-const PROGRAMS: [&str; 3] = ["spirv-val", "mkfifo", "chromium"];
+const PROGRAMS: [&str; 4] = ["spirv-val", "mkfifo", "chromium", "gdb"];
 const FILES: [&str; 2] = ["/dev/zero", "/proc/self/statm"];
 const SYSTEMS: [&str; 2] = ["linux", "unix"];
 const ARCHITECTURES: [&str; 1] = ["x86_64"];

@@ -47,7 +47,7 @@ impl<'a> Need<'a> {
 
     /// Returns true if `.ci/run` installs it, so that its absence there is a mistake at once.
     pub fn is_installed_by_ci(self) -> bool {
-        matches!(self, Need::Device | Need::Program("spirv-val" | "chromium"))
+        matches!(self, Need::Device | Need::Program("spirv-val" | "chromium" | "gdb"))
     }
 }
 

@@ -23,6 +23,10 @@ pub(crate) struct ReportArgs {
     pub(crate) numbers: NumberArgs,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+    /// The figures of the machine for the roofline, a file that `halide machine -o` wrote; by default those that the
+    /// first report measures and keeps in the user's cache folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) machine: Option<PathBuf>,
     /// Also run the reference interpreter on parts of the image and compare
     #[arg(long)]
     pub(crate) check: bool,

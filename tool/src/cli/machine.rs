@@ -34,7 +34,8 @@ pub(crate) fn machine(args: &MachineArgs) -> Result<(), Failure> {
     }
 }
 
-fn measured(declared: &Machine, target: &Target) -> Result<Measured, Failure> {
+/// Measures this machine, with a bar on a terminal.
+pub(super) fn measured(declared: &Machine, target: &Target) -> Result<Measured, Failure> {
     let bar = progress(u64::from(measure::ROUNDS), "measuring");
     bar.tick();
     // Rows that are read and rows that are written; the rest is for others.

@@ -21,6 +21,7 @@ mod gpu;
 #[path = "without_gpu.rs"]
 mod gpu;
 mod help;
+mod kept_machine;
 mod limit;
 mod lint;
 mod list;

@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use super::records::{self, Function, Process};
+use super::records::{self, Process};
+use crate::source_lines::SourceFunction;
 use memmap2::{Mmap, MmapOptions};
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
@@ -20,7 +21,7 @@ pub struct JitDump {
 
 impl JitDump {
     /// Writes functions to a new file in a folder.
-    pub(super) fn write(folder: &Path, functions: &[Function<'_>]) -> io::Result<JitDump> {
+    pub(super) fn write(folder: &Path, functions: &[SourceFunction<'_>]) -> io::Result<JitDump> {
         let process = Process { pid: std::process::id(), tid: gettid().as_raw_nonzero().get() as u32, now: now() };
         let path = folder.join(format!("jit-{}.dump", process.pid));
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;

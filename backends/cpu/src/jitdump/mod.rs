@@ -16,9 +16,8 @@ mod file;
 mod file;
 
 use crate::exec::Executable;
-use crate::listing::CodeLine;
+use crate::source_lines::source_functions;
 use halide_ir::code_place::CodePlace;
-use records::{Function, SourceLine};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,19 +34,7 @@ pub fn write(
     folder: &Path,
     source: &dyn Fn(CodePlace) -> Option<(String, u32)>,
 ) -> io::Result<JitDump> {
-    let functions: Vec<Function<'_>> = code
-        .functions()
-        .iter()
-        .map(|function| {
-            let line = |line: &CodeLine| {
-                let (file, number) = source(line.place?)?;
-                Some(SourceLine { address: function.address + line.offset? as u64, file, line: number })
-            };
-            // One for each instruction: behind the last one, `perf` ends the table.
-            let lines: Vec<SourceLine> = function.lines.iter().filter_map(line).collect();
-            Function { name: &function.name, address: function.address, bytes: &function.bytes, lines }
-        })
-        .collect();
+    let functions = source_functions(code, source);
     fs::create_dir_all(folder)?;
     JitDump::write(&new_folder(folder)?, &functions)
 }

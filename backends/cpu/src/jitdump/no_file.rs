@@ -1,6 +1,6 @@
 //! Systems without `perf`.
 
-use super::records::Function;
+use crate::source_lines::SourceFunction;
 use std::io;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use std::path::Path;
 pub struct JitDump(std::convert::Infallible);
 
 impl JitDump {
-    pub(super) fn write(_folder: &Path, _functions: &[Function<'_>]) -> io::Result<JitDump> {
+    pub(super) fn write(_folder: &Path, _functions: &[SourceFunction<'_>]) -> io::Result<JitDump> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "jitdump is of Linux"))
     }
     /// Its path.

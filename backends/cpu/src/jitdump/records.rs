@@ -1,21 +1,6 @@
 //! Records of a dump as bytes.
 
-/// A function of compiled code.
-pub(super) struct Function<'a> {
-    pub(super) name: &'a str,
-    /// Its address in the process.
-    pub(super) address: u64,
-    pub(super) bytes: &'a [u8],
-    /// The addresses from which on other lines count, in order.
-    pub(super) lines: Vec<SourceLine>,
-}
-
-/// The line of the source that instructions from an address on are of.
-pub(super) struct SourceLine {
-    pub(super) address: u64,
-    pub(super) file: String,
-    pub(super) line: u32,
-}
+use crate::source_lines::SourceFunction;
 
 /// The process and the time of a record.
 #[derive(Clone, Copy)]
@@ -51,7 +36,7 @@ pub(super) fn header(process: Process) -> Vec<u8> {
 }
 
 /// The records of a function: its lines, and behind them its code.
-pub(super) fn function(process: Process, number: u64, function: &Function<'_>) -> Vec<u8> {
+pub(super) fn function(process: Process, number: u64, function: &SourceFunction<'_>) -> Vec<u8> {
     let mut lines = Vec::new();
     for word in [function.address, function.lines.len() as u64] {
         lines.extend(word.to_ne_bytes());
@@ -94,6 +79,7 @@ fn record(process: Process, kind: u32, content: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source_lines::SourceLine;
 
     #[test]
     fn records_are_as_long_as_they_say() {
@@ -101,7 +87,7 @@ mod tests {
         let header = header(process);
         assert_eq!((header.len(), &header[20..24]), (HEADER_BYTES, &7u32.to_ne_bytes()[..]));
         let lines = vec![SourceLine { address: 0x1002, file: "a\0b.rs".to_string(), line: 36 }];
-        let of = Function { name: "blur_y.yo", address: 0x1000, bytes: &[1, 2, 3], lines };
+        let of = SourceFunction { name: "blur_y.yo", address: 0x1000, bytes: &[1, 2, 3], lines };
         let bytes = function(process, 5, &of);
         let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
         let (kind, size) = (word(0), word(4) as usize);

@@ -2,17 +2,20 @@
 
 mod compared;
 mod roofline;
+mod roofs;
 mod subject;
 mod traced;
 
 use super::args::{Backend, ReportArgs};
 use super::common::{self, Runner};
 use super::failure::Failure;
+use super::kept_machine::kept_machine;
 use super::output;
 use super::terminal::{busy, say};
 use super::tool::Tool;
 use crate::app::App;
 use crate::files;
+use halide::machine::{Declared, Machine};
 use halide_report::html::html;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -32,9 +35,10 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
     let named = args.output.as_deref().map(output::place).transpose()?;
     let job = common::job(tool, app, &args.common, args.file.as_deref(), found.first().map(|found| &found.schedule))?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
+    let figures = figures(args)?;
     let mut made = Vec::new();
     for (name, found) in names.iter().zip(&found) {
-        made.push(subject::made((app, &job), &runner, name, found, args)?);
+        made.push(subject::made((app, &job), &runner, (name, found), args, figures.as_ref())?);
     }
     let mut reports = made.into_iter();
     let Some(mut first) = reports.next() else { return Ok(()) };
@@ -52,6 +56,21 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
     };
     output::write(&place, &text)?;
     say(format!("wrote {} ({} KB){}", files::shown(&path), text.len().div_ceil(1000), verdict(&first)))
+}
+
+/// The figures of this machine and their source, for runs whose time is that of its cores.
+fn figures(args: &ReportArgs) -> Result<Option<(Machine, String)>, Failure> {
+    if args.backend != Backend::Cpu {
+        return Ok(None);
+    }
+    let target = common::target(&args.common);
+    Ok(Some(match &args.machine {
+        Some(path) => (common::read_machine(path)?, format!("figures of {}", files::shown(path))),
+        None => match kept_machine(&target) {
+            Ok(machine) => (machine, "measured figures".to_string()),
+            Err(Failure(why)) => (Declared::host(&target).machine, format!("typical figures, not measured: {why}")),
+        },
+    }))
 }
 
 /// The schedules that are asked for; the app's best one by default.

@@ -6,6 +6,7 @@
 //! from memory has no point.
 
 use super::super::processor::model;
+use super::roofs::{Roofs, Unit};
 use halide::counts::FuncCounts;
 use halide::inspect::{DefinitionRow, Inspection};
 use halide::machine::Machine;
@@ -20,32 +21,45 @@ pub(super) struct Run<'a> {
     pub(super) counts: &'a [FuncCounts],
     /// The bytes of each image.
     pub(super) images: &'a BTreeMap<String, u64>,
-    /// The machine that the code is for.
-    pub(super) machine: Machine,
+    /// The machine that the code is for, and the source of its figures.
+    pub(super) machine: &'a Machine,
+    pub(super) source: &'a str,
     pub(super) threads: u32,
 }
 
-/// The roofs of the machine, by typical figures for what it does not tell, and the point of each Func.
+/// The roofs of the machine, and the point of each Func.
 pub(super) fn roofline(run: &Run<'_>) -> (Value, Value) {
-    let machine = &run.machine;
-    let threads = run.threads.min(machine.cores).max(1);
-    let lanes = f64::from(machine.vector.bits) / 32.0;
-    let gops = f64::from(threads) * machine.ghz * lanes * machine.vector.fmas * 2.0;
-    let gbs = machine.memory.bandwidth(threads);
-    let text = format!(
-        "{}, {threads} threads: 32-bit multiply-adds at {:.1} GHz, and what memory gives; typical figures, which \
-         halide machine --measure measures. A point above the roof of memory reads from caches what it is counted to \
-         read from memory.",
+    let points: Vec<Point> = run.counts.iter().filter_map(|counts| point(run, counts)).collect();
+    let units: BTreeSet<Unit> = points.iter().map(|point| point.unit).collect();
+    let roofs = Roofs::of(run.machine, run.threads, &units);
+    let mut data = roofs.json();
+    data["text"] = format!(
+        "{}, {} threads, {}. A point above the roof of memory reads from caches what it is counted to read from memory.",
         model(),
-        machine.ghz
-    );
-    let roofs = json!({"gflops": gops, "memory_gbs": gbs, "threads": threads, "text": text});
-    let points = run.counts.iter().filter_map(|counts| point(run, counts, gops / gbs));
-    (roofs, points.collect())
+        roofs.threads,
+        run.source
+    )
+    .into();
+    let point = |point: &Point| {
+        let Point { func, intensity, gops, unit } = point;
+        json!({"func": func, "intensity": intensity, "gops": gops, "roof": roofs.nearest(*intensity, *unit)})
+    };
+    (data, points.iter().map(point).collect())
 }
 
-/// The point of a Func; `ridge` is the intensity at which the roofs meet.
-fn point(run: &Run<'_>, counts: &FuncCounts, ridge: f64) -> Option<Value> {
+/// A Func under the roofs.
+struct Point {
+    func: String,
+    /// Operations for a byte that crosses memory.
+    intensity: f64,
+    /// Operations a nanosecond, of all threads.
+    gops: f64,
+    /// The unit that does most of its operations, by the type of its values.
+    unit: Unit,
+}
+
+/// The point of a Func; `None` if it brings nothing from memory, or was not seen at work.
+fn point(run: &Run<'_>, counts: &FuncCounts) -> Option<Point> {
     let is_its = |activity: &Activity| matches!(activity, Activity::Computes { func, .. } if *func == counts.func);
     let rows = run.profile.rows.iter().filter(|row| is_its(&row.activity));
     let (seconds, threads) = rows.fold((0.0, 0.0f64), |(seconds, threads), row| {
@@ -55,10 +69,13 @@ fn point(run: &Run<'_>, counts: &FuncCounts, ridge: f64) -> Option<Value> {
     if seconds <= 0.0 || bytes == 0 || counts.operations == 0 {
         return None;
     }
-    let intensity = counts.operations as f64 / bytes as f64;
-    let gops = counts.operations as f64 / seconds * threads.max(1.0) / 1e9;
-    let roof = if intensity < ridge { "memory" } else { "compute" };
-    Some(json!({"func": counts.func, "intensity": intensity, "gops": gops, "roof": roof}))
+    let types = definitions(run.inspection, &counts.func).flat_map(|row| &row.types);
+    Some(Point {
+        func: counts.func.clone(),
+        intensity: counts.operations as f64 / bytes as f64,
+        gops: counts.operations as f64 / seconds * threads.max(1.0) / 1e9,
+        unit: types.map(|ty| Unit::of(*ty)).max()?,
+    })
 }
 
 /// The bytes that a Func must bring from memory, and take there; `None` where they depend on data.
@@ -129,7 +146,8 @@ mod tests {
             profile: &profile,
             counts: &counts,
             images: &images,
-            machine: Machine::host(),
+            machine: &Machine::host(),
+            source: "typical figures",
             threads: 1,
         };
         assert_eq!(memory_bytes(&run, "near"), Some(202 + 202), "its region of 101 and the image");

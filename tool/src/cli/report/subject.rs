@@ -11,7 +11,7 @@ use super::traced::traced;
 use crate::app::App;
 use crate::job::Job;
 use halide::counts::FuncCounts;
-use halide::machine::Declared;
+use halide::machine::Machine;
 use halide::prelude::*;
 use halide::profile::Profile;
 use halide_report::model::{self, ScheduleText, Subject};
@@ -41,9 +41,9 @@ struct Ran {
 pub(super) fn made(
     (app, job): (&'static App, &Job),
     runner: &Runner,
-    name: &str,
-    found: &Found,
+    (name, found): (&str, &Found),
     args: &ReportArgs,
+    figures: Option<&(Machine, String)>,
 ) -> Result<Value, Failure> {
     let (compiled, compile_ms) = busy("compiling", || runner.compile(job, &found.schedule, &args.common))?;
     let inspection = busy("inspecting", || compiled.inspect())?;
@@ -78,10 +78,9 @@ pub(super) fn made(
         profile: ran.profile.as_ref().map(|(profile, counts)| (profile, counts.as_slice())),
         moments: ran.moments.as_ref(),
         order: order.as_ref().map(|(replay, schematic)| (replay, schematic.clone())),
-        roofline: ran.profile.as_ref().map(|(profile, counts)| {
+        roofline: ran.profile.as_ref().zip(figures).map(|((profile, counts), (machine, source))| {
             let (inspection, threads) = (&inspection, common::threads(&args.common));
-            let machine = Declared::host(&common::target(&args.common)).machine;
-            roofline(&Run { inspection, profile, counts, images: &image_bytes(job), machine, threads })
+            roofline(&Run { inspection, profile, counts, images: &image_bytes(job), machine, source, threads })
         }),
         findings: findings.as_deref(),
         source,
