@@ -1,7 +1,7 @@
 //! Code that counts, and its runs.
 
 use crate::aliases::Aliases;
-use crate::counts::FuncCounts;
+use crate::counts::{FuncCounts, SourceCount};
 use crate::engine::Machine;
 use crate::error::Error;
 use crate::failure::Failure;
@@ -11,6 +11,7 @@ use crate::variant_key::{VariantKey, fault_error};
 use halide_core::Pipeline;
 use halide_core::buffer::AnyBufferMut;
 use halide_core::interp::Bound;
+use halide_ir::{BufId, Program};
 use halide_sched::lower::counting::{Counting, lower_counting};
 use halide_sched::lower::{Counted, Counter};
 use halide_sched::plan::{self, Plan};
@@ -60,13 +61,18 @@ impl CountingCode {
     /// The counts of each Func, of the values that counters have after a run.
     pub(crate) fn counts(&self, values: &[i64]) -> Vec<FuncCounts> {
         let mut all: Vec<FuncCounts> = Vec::new();
-        for ((func, what), value) in self.counters.iter().zip(values) {
-            let func = self.variant.program.func_name(*func);
+        let program = &self.variant.program;
+        for (Counter { func, what, from }, value) in self.counters.iter().zip(values) {
+            let func = program.func_name(*func);
             let place = all.iter().position(|counts| counts.func == func).unwrap_or_else(|| {
                 all.push(FuncCounts { func: func.to_string(), ..FuncCounts::default() });
                 all.len() - 1
             });
             let (counts, value) = (&mut all[place], (*value).max(0) as u64);
+            if let Some(buf) = from {
+                add_source(&mut counts.sources, program, *buf, value);
+                continue;
+            }
             match what {
                 Counted::Points => counts.points = value,
                 Counted::Elements => counts.elements = value,
@@ -77,6 +83,16 @@ impl CountingCode {
             }
         }
         all
+    }
+}
+
+/// Adds bytes that were read from a buffer to those of its Func or image.
+fn add_source(sources: &mut Vec<SourceCount>, program: &Program, buf: BufId, bytes: u64) {
+    let func = program.func_buffers.enumerate().find_map(|(func, all)| all.contains(&buf).then_some(func));
+    let of = func.map_or(program.buffers[buf].name.as_str(), |func| program.func_name(func));
+    match sources.iter_mut().find(|source| source.of == of && source.is_image == func.is_none()) {
+        Some(source) => source.loaded += bytes,
+        None => sources.push(SourceCount { of: of.to_string(), is_image: func.is_none(), loaded: bytes }),
     }
 }
 

@@ -22,6 +22,19 @@ pub struct FuncCounts {
     pub stored: u64,
     /// Operations on data, each distinct one once for a point.
     pub operations: u64,
+    /// The bytes of `loaded` by what they are read from.
+    pub sources: Vec<SourceCount>,
+}
+
+/// The bytes that the definitions of a Func read from one Func or image. What is inlined reads for its consumer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceCount {
+    /// The Func or the image.
+    pub of: String,
+    /// True if it is an image.
+    pub is_image: bool,
+    /// The bytes.
+    pub loaded: u64,
 }
 
 impl FuncCounts {

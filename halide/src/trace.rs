@@ -66,6 +66,17 @@ pub enum TraceEvent {
         /// The value; `None` if it was made of what nobody has written.
         value: Option<Scalar>,
     },
+    /// An iteration of a loop begins. [`Call::trace_loops`] tells of it.
+    Iterate {
+        /// The loop, with the case of specialisations in which it runs: `blur_y.yi`.
+        of: String,
+        /// True if its iterations are tasks, which may run at the same time.
+        parallel: bool,
+        /// The value of its variable.
+        value: i64,
+    },
+    /// The innermost iteration that goes on ends.
+    Iterated,
 }
 
 impl fmt::Display for TraceEvent {
@@ -79,6 +90,8 @@ impl fmt::Display for TraceEvent {
             TraceEvent::Free { func } => return write!(f, "free {func}"),
             TraceEvent::Produce { func } => return write!(f, "produce {func}"),
             TraceEvent::Produced { func } => return write!(f, "produced {func}"),
+            TraceEvent::Iterate { of, value, .. } => return write!(f, "iterate {of} = {value}"),
+            TraceEvent::Iterated => return write!(f, "iterated"),
             TraceEvent::Load { of, element, at, value } => ("load", of, element, at, value),
             TraceEvent::Store { of, element, at, value } => ("store", of, element, at, value),
         };
@@ -126,6 +139,27 @@ impl Call<'_> {
         regions: &[Region],
         mut sink: impl FnMut(TraceEvent) -> A,
     ) -> Result<Vec<AnyBuffer>, Error> {
+        self.traced(regions, &mut |event| sink(event).flow(), false)
+    }
+
+    /// As [`Call::trace`], and tells of the iterations of loops as well.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn trace_loops<A: TraceAnswer>(
+        &self,
+        regions: &[Region],
+        mut sink: impl FnMut(TraceEvent) -> A,
+    ) -> Result<Vec<AnyBuffer>, Error> {
+        self.traced(regions, &mut |event| sink(event).flow(), true)
+    }
+
+    fn traced(
+        &self,
+        regions: &[Region],
+        sink: &mut dyn FnMut(TraceEvent) -> ControlFlow<()>,
+        loops: bool,
+    ) -> Result<Vec<AnyBuffer>, Error> {
         let (how, _watch) = self.begin()?;
         let (mut outputs, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let compiled = self.compiled();
@@ -152,13 +186,13 @@ impl Call<'_> {
             let limits = how.limits().unwrap_or(&unlimited);
             let mut is_told = true;
             let mut tell = |event| {
-                if is_told && sink(named(&plan.pipeline, &program, event)).flow().is_break() {
+                if is_told && sink(named(&plan.pipeline, &program, event)).is_break() {
                     is_told = false;
                     limits.stop(Stop::Cancelled);
                 }
             };
             let options = Options { print: how.print.get(), limits: Some(limits) };
-            match run_watched(&program, &params, &images, &mut outputs, &options, &mut tell) {
+            match run_watched(&program, &params, &images, &mut outputs, &options, &mut tell, loops) {
                 // Whatever became of the rest of the step.
                 _ if !is_told => return how.after(Err(Error::Cancelled)),
                 Ok(_) => return how.after(Ok(outputs)),
@@ -191,6 +225,10 @@ fn named(pipeline: &Pipeline, program: &Program, event: Event) -> TraceEvent {
             let (of, element) = element(pipeline, program, buf);
             TraceEvent::Store { of, element, at, value }
         }
+        Event::Iterate { id, parallel, value } => {
+            TraceEvent::Iterate { of: program.loops[id].with_case(), parallel, value }
+        }
+        Event::Iterated => TraceEvent::Iterated,
     }
 }
 

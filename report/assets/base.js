@@ -130,15 +130,25 @@ function chart(height, draw, label) {
   return { canvas, redraw: soon(redraw) };
 }
 
-/** Does a thing once before the next picture, however often it is asked for. */
+/** True while what was left for the next picture is done. */
+let isBeforePicture = false;
+
+/** Does a thing once before the next picture, however often it is asked for. What asks while such things are done has
+    it at once, so that one picture shows all. */
 function soon(call) {
   let isQueued = false;
   return () => {
     if (isQueued) return;
+    if (isBeforePicture) return call();
     isQueued = true;
     requestAnimationFrame(() => {
       isQueued = false;
-      call();
+      isBeforePicture = true;
+      try {
+        call();
+      } finally {
+        isBeforePicture = false;
+      }
     });
   };
 }

@@ -67,6 +67,10 @@ function paletteOf(hue) {
     keptAgain: mixed(paper, again, 0.7),
     load: of("--load"),
     freed: of("--freed"),
+    low: mixed(paper, of("--accent"), 0.25),
+    high: mixed(of("--accent"), again, 0.75),
+    tasks: new Map(),
+    isDark: paper[0] < 128,
   };
 }
 
@@ -93,7 +97,10 @@ function paintCells(context, state, player, palette, cell, gap) {
 }
 
 /** The colour of a point: how long ago it was stored and loaded, how often, and if its memory is freed. */
-function shadeOf(state, i, { at, total }, palette) {
+function shadeOf(state, i, player, palette) {
+  const { at, total } = player;
+  const other = overlaid(state, i, player, palette);
+  if (other) return other;
   const glow = Math.max(24, Math.min(total / 40, 3000));
   const isAgain = state.times[i] > 1;
   let shade = palette.paper;

@@ -3,7 +3,7 @@
 const CODE_ROW = 18;
 
 /** Kinds of instructions that are shown beside their line. */
-const ODD = { spill: "spill", call: "call", check: "check" };
+const ODD = { move: "move", check: "check" };
 
 /** A unit of code with the definition, loop and kind of each line, spread out for look-up. */
 function spread(unit) {

@@ -43,12 +43,20 @@ function comparePane(model, select, reports) {
       ),
     );
   const nests = bothNests(model, select, reports);
-  if (!table && !nests) return null;
-  return pane("compare", "Compare", h("div", { class: "comparison" }, table, nests && nests.node), {
+  const result = resultOf(compare.result);
+  if (!table && !nests && !result) return null;
+  return pane("compare", "Compare", h("div", { class: "comparison" }, result, table, nests && nests.node), {
     note: h("span", {}, "A ", bdi(titles[0]), ", B ", bdi(titles[1] || "")),
     wide: true,
     focus: nests && nests.focus,
   });
+}
+
+/** The values of both results, in words. */
+function resultOf(result) {
+  if (!result) return null;
+  const cls = result.differing > 0 ? (result.allowed ? "result" : "result worse") : "result better";
+  return h("p", { class: cls, role: "status" }, visible(result.text));
 }
 
 function ratioOf(ratio) {

@@ -1,6 +1,8 @@
 /* The graph of Funcs and images, laid out when the report was made. */
 
 const ROOM = 14;
+/** The height of the pieces that a graph is drawn in. */
+const BAND = 1000;
 /** The width of the widest pane of a graph; wider graphs are made smaller. */
 const MOST_WIDTH = 330;
 
@@ -9,12 +11,10 @@ function graphPane(model, select) {
   if (!graph || !(graph.nodes || []).length) return null;
   const width = graph.width + 2 * ROOM,
     height = graph.height + 2 * ROOM;
-  const root = s("svg", {
-    viewBox: [-ROOM, -ROOM, width, height].join(" "),
-    role: "img",
-    "aria-label": "Graph of " + graph.nodes.length + " Funcs and images",
-  });
-  root.append(
+  const label = "Graph of " + graph.nodes.length + " Funcs and images";
+  const root = h("div", { role: "img", "aria-label": label }, bandsOf(width, height));
+  const bandAt = (y) => root.children[Math.max(0, Math.min(root.children.length - 1, Math.floor((y + ROOM) / BAND)))];
+  bandAt(0).append(
     s(
       "defs",
       {},
@@ -33,11 +33,16 @@ function graphPane(model, select) {
       ),
     ),
   );
-  const labels = s("g", {}),
-    taken = new Map();
-  for (const edge of graph.edges || []) root.append(edgeOf(model, select, graph, edge, labels, taken));
-  root.append(labels);
-  for (const node of graph.nodes) root.append(nodeOf(model, select, node));
+  for (const nest of graph.nests || []) bandAt(nest.y).append(nestOf(nest));
+  const taken = new Map();
+  const labels = [];
+  for (const edge of graph.edges || []) {
+    const { path, label } = edgeOf(model, select, graph, edge, taken);
+    bandAt(edge.points[0][1]).append(path);
+    if (label) labels.push([edge.points[0][1], label]);
+  }
+  for (const [y, label] of labels) bandAt(y).append(label);
+  for (const node of graph.nodes) bandAt(node.y).append(nodeOf(model, select, node));
   const box = h("div", { class: "scroll graph" }, root);
   const zoom = zoomed(box, root, width, height, graph.nodes[0].x + graph.nodes[0].w / 2 + ROOM);
   const tools = [button("\u2212", "Smaller", () => zoom(0.8)), button("+", "Larger", () => zoom(1.25))];
@@ -50,8 +55,28 @@ function graphPane(model, select) {
   return made;
 }
 
+/** The bands of a graph, from top to bottom: a browser paints a band anew when something in it is lit, and no other. */
+function bandsOf(width, height) {
+  const bands = [];
+  for (let y = 0; y < height; y += BAND) {
+    bands.push(s("svg", { viewBox: [-ROOM, y - ROOM, width, Math.min(BAND, height - y)].join(" ") }));
+  }
+  return bands;
+}
+
 function legendOf(graph) {
-  return graph.nodes.some((node) => node.inline) ? "dashed: inlined" : "";
+  const words = [
+    graph.nodes.some((node) => node.inline) && "dashed: inlined",
+    (graph.nests || []).length > 0 && "boxes: loop nests",
+  ];
+  return words.filter(Boolean).join("; ");
+}
+
+/** The box of a loop nest, with the name of the Func whose loops it is. */
+function nestOf({ name, x, y, w, h: tall }) {
+  const box = s("rect", { class: "nest", x, y, width: w, height: tall, rx: 8 });
+  const text = s("text", { class: "nestname", x: x + 8, y: y + 12 }, shortened("in " + (name || "?"), w + 10));
+  return s("g", {}, s("title", {}, "computed in the loops of " + (name || "?")), box, text);
 }
 
 /** Fits the graph to the width of its pane, but not so that names cannot be read; returns what zooms. */
@@ -64,6 +89,11 @@ function zoomed(box, root, width, height, middle) {
     scale = to;
     root.style.width = width * scale + "px";
     root.style.height = height * scale + "px";
+    [...root.children].forEach((band, i) => {
+      band.style.top = i * BAND * scale + "px";
+      band.style.width = width * scale + "px";
+      band.style.height = band.viewBox.baseVal.height * scale + "px";
+    });
     box.scrollLeft = x * scale - box.clientWidth / 2;
     box.scrollTop = y * scale - box.clientHeight / 2;
   };
@@ -125,7 +155,7 @@ function shortened(name, width) {
   return "\u2068" + (chars.length > most ? chars.slice(0, most - 1).join("") + "\u2026" : name) + "\u2069";
 }
 
-function edgeOf(model, select, graph, edge, labels, taken) {
+function edgeOf(model, select, graph, edge, taken) {
   const from = graph.nodes[edge.from];
   const path = s("path", {
     class: "flow" + (from.inline ? " inline" : ""),
@@ -141,8 +171,8 @@ function edgeOf(model, select, graph, edge, labels, taken) {
   ]
     .filter(Boolean)
     .join("  ");
-  if (says) labels.append(select.link(labelOf(says, edge.points, taken), ...ends));
-  return select.link(path, ...ends);
+  const label = says ? select.link(labelOf(says, edge.points, taken), ...ends) : null;
+  return { path: select.link(path, ...ends), label };
 }
 
 /** A smooth line through points, of which each end is reached from above. */

@@ -74,18 +74,25 @@ class LongList {
     node.style.top = i * this.options.height + "px";
     node.dataset.i = i;
     if (one.f >= 0 || one.l >= 0) this.select.tag(node, one);
+    node.looks = 0;
     this.options.row(i, node);
     this.paint(i, node, this.select.now());
     return node;
   }
 
+  /** Gives a row its classes, if they are others than it has. */
   paint(i, node, now) {
     const { item, isCurrent } = this.options;
     const level = belongs(item(i), now);
+    const isNow = Boolean(isCurrent && isCurrent(i));
+    const looks = level + (i === this.cursor ? 4 : 0) + (isNow ? 8 : 0);
+    if (node.looks === looks) return;
+    node.looks = looks;
+    this.select.touched++;
     node.classList.toggle("lit", level === 2);
     node.classList.toggle("near", level === 1);
     node.classList.toggle("cursor", i === this.cursor);
-    node.classList.toggle("current", Boolean(isCurrent && isCurrent(i)));
+    node.classList.toggle("current", isNow);
   }
 
   /** Lights the rows in sight anew. */

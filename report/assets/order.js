@@ -20,7 +20,19 @@ class Player {
     });
     // `at` counts points; `done` spans are played, and `part` of the next.
     Object.assign(this, { at: 0, done: 0, part: 0, now: -1, speed: 2, isPlaying: false, isUsed: false });
-    Object.assign(this, { frame: 0, loopCalls: [], drawCalls: [] });
+    Object.assign(this, { frame: 0, loopCalls: [], drawCalls: [], overlay: FRESH, most: null });
+  }
+
+  /** Colours the canvases in another way. */
+  paint(overlay) {
+    if (!this.most) {
+      const { at } = this;
+      this.seek(this.total);
+      this.most = mostOf(this);
+      this.seek(at);
+    }
+    this.overlay = overlay;
+    this.tell();
   }
 
   onLoop(call) {
@@ -59,8 +71,8 @@ class Player {
     this.at = to;
     const { spans, ends, states } = this;
     while (this.done < spans.length && ends[this.done] <= to) {
-      const [canvas, kind, x, y, n] = spans[this.done];
-      if (states[canvas]) apply(states[canvas], kind, x, y, this.part, n, ends[this.done] - n);
+      const [canvas, kind, x, y, n, task] = spans[this.done];
+      if (states[canvas]) apply(states[canvas], kind, x, y, this.part, n, ends[this.done] - n, task);
       this.part = 0;
       this.done++;
     }
@@ -75,15 +87,16 @@ class Player {
 
   /** Plays the next span as far as the time has come. */
   playPart(points, to) {
-    const [canvas, kind, x, y] = this.spans[this.done];
+    const [canvas, kind, x, y, , task] = this.spans[this.done];
     const part = Math.floor(points);
     if (part <= this.part || kind === FREE || !this.states[canvas]) return;
-    apply(this.states[canvas], kind, x, y, this.part, part, to - part);
+    apply(this.states[canvas], kind, x, y, this.part, part, to - part, task);
     this.part = part;
   }
 
-  /** One span on or back; where a loop is given, to the next span that begins an iteration of it. */
-  step(by, loop = -1) {
+  /** One span on or back; where a loop is given, to the next span that begins an iteration of it. `around` has the loop
+      around each loop. */
+  step(by, loop = -1, around = []) {
     this.isUsed = true;
     this.pause();
     const { spans, ends } = this;
@@ -91,7 +104,11 @@ class Player {
     const isWhole = i < 0 || ends[i] <= this.at + 1e-6;
     if (by < 0 && !isWhole) return this.seek(i > 0 ? ends[i - 1] : 0);
     if (by > 0 && !isWhole && loop < 0) return this.seek(ends[i]);
-    const isBegin = (i) => spans[i][6] === loop && spans[i - by][6] !== loop;
+    const isBegin = (i) => {
+      const [, , , , , , within, fresh] = spans[i];
+      if (fresh === undefined) return within === loop && spans[i - by][6] !== loop;
+      return fresh >= 0 && isWithin(within, loop, around) && isWithin(loop, fresh, around);
+    };
     i += by;
     while (loop >= 0 && i > 0 && i < spans.length - 1 && !isBegin(i)) i += by;
     this.seek(i < 0 ? 0 : ends[Math.min(i, spans.length - 1)]);
@@ -125,65 +142,17 @@ class Player {
   }
 }
 
+/** True if a loop is another one or inside of it. */
+function isWithin(loop, outer, around) {
+  for (let at = loop, steps = 0; at >= 0 && steps < 1000; at = around[at] ?? -1, steps++) if (at === outer) return true;
+  return false;
+}
+
 /** The player of a report; `null` where nothing was traced. */
 function orderPlayer(model) {
   const { order } = model.data;
   const isTraced = order && (order.spans || []).length > 0 && (order.canvases || []).length > 0;
   return isTraced ? new Player(order) : null;
-}
-
-/** For each point of a canvas: when it was stored, loaded and freed last (0: never), and how often it was stored. */
-function emptyState({ name, kind, min, extent }) {
-  const [w, hgt] = [Math.max(0, extent[0] || 0), Math.max(0, extent.length > 1 ? extent[1] : 1)];
-  const size = w * hgt;
-  return {
-    name,
-    isImage: kind === "image",
-    x0: min[0] || 0,
-    y0: min.length > 1 ? min[1] : 0,
-    w,
-    h: hgt,
-    freed: 0,
-    gone: new Float64Array(size),
-    stored: new Float64Array(size),
-    loaded: new Float64Array(size),
-    times: new Uint16Array(size),
-    stores: 0,
-    loads: 0,
-    again: 0,
-  };
-}
-
-function clear(state) {
-  state.stored.fill(0);
-  state.loaded.fill(0);
-  state.gone.fill(0);
-  state.times.fill(0);
-  state.freed = state.stores = state.loads = state.again = 0;
-}
-
-/** Plays the points `from..to` of a span that began at `time`. One that frees no points frees the whole canvas. */
-function apply(state, kind, x, y, from, to, time) {
-  if (kind === FREE && !(to > from)) {
-    state.freed = time + 1;
-    return;
-  }
-  const row = (y - state.y0) * state.w,
-    first = x - state.x0;
-  const isIn = y >= state.y0 && y < state.y0 + state.h;
-  for (let i = from; i < to; i++) {
-    const at = first + i;
-    if (!isIn || at < 0 || at >= state.w) continue;
-    if (kind === LOAD || kind === FREE) {
-      (kind === LOAD ? state.loaded : state.gone)[row + at] = time + i + 1;
-      continue;
-    }
-    state.stored[row + at] = time + i + 1;
-    state.times[row + at] = kind === AGAIN ? Math.max(2, state.times[row + at] + 1) : 1;
-  }
-  if (kind === LOAD) state.loads += to - from;
-  else if (kind !== FREE) state.stores += to - from;
-  if (kind === AGAIN) state.again += to - from;
 }
 
 function orderPane(model, select, player) {
@@ -207,19 +176,28 @@ function orderPane(model, select, player) {
   });
   const where = h("output", { class: "where" });
   const doing = h("p", { class: "caption" }, "\u00a0");
-  const step = (by) => () => player.step(by, select.pinned.l);
+  const around = model.loops.map((loop) => loop.parent ?? -1);
+  const step = (by) => () => player.step(by, select.pinned.l, around);
+  const ways = overlaysOf(order);
+  const colouring = choice("Colours", ways, 0, (i) => player.paint(ways[i]));
   const speeds = choice(
     "Speed",
     SPEEDS.map((speed) => "\u00d7" + speed),
     player.speed,
     (i) => (player.speed = i),
   );
+  const legend = h("p", { class: "legend" });
+  let shown = null;
   const show = () => {
     cards.forEach((card) => card.draw());
     play.textContent = player.isPlaying ? "\u275a\u275a" : "\u25b6";
     play.setAttribute("aria-label", player.isPlaying ? "Pause" : "Play");
     scrub.value = player.at;
     scrub.style.setProperty("--done", (player.at / player.total) * 100 + "%");
+    if (player.overlay !== shown) {
+      shown = player.overlay;
+      legend.replaceChildren(...overlayLegend(order, player).filter(Boolean));
+    }
     where.textContent = plain.format(Math.floor(player.at)) + " / " + plain.format(player.total);
     doing.replaceChildren(...doingNow(model, player));
   };
@@ -233,17 +211,7 @@ function orderPane(model, select, player) {
     scrub,
     where,
     speeds,
-  );
-  const legend = h(
-    "p",
-    { class: "legend" },
-    [
-      ["fresh", "stored now"],
-      ["kept", "stored"],
-      ["again", "computed again"],
-      ["load", "loaded now"],
-      ["freed", "freed"],
-    ].map(([cls, text]) => h("span", {}, h("i", { class: "swatch " + cls }), text)),
+    colouring,
   );
   const made = pane(
     "order",
@@ -270,9 +238,10 @@ function orderPane(model, select, player) {
 function doingNow(model, player) {
   const span = player.current();
   if (!span) return ["\u00a0"];
-  const [canvas, kind, x, y, n, thread, l] = span;
+  const [canvas, kind, x, y, n, task, l] = span;
   const verb = ["stores", "loads", "stores again", "frees"][kind];
   const where = kind === FREE ? "" : "(" + x + (n > 1 ? ".." + (x + n - 1) : "") + ", " + y + ")";
   const loop = l >= 0 && model.loops[l] ? [" in ", bdi(model.loops[l].name, "mono")] : [];
-  return ["thread " + thread + " " + verb + " ", bdi((player.states[canvas] || {}).name || ""), where, ...loop];
+  const who = task > 0 ? "task " + task + " " : "";
+  return [who + verb + " ", bdi((player.states[canvas] || {}).name || ""), where, ...loop];
 }

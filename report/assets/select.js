@@ -6,8 +6,9 @@ function selection(model) {
   const items = new WeakMap();
   const watchers = [];
   const pinWatchers = [];
-  let lit = [];
-  const self = { hovered: NOWHERE, pinned: NOWHERE };
+  let lit = new Map();
+  // `touched` counts the elements whose classes change, for tests.
+  const self = { hovered: NOWHERE, pinned: NOWHERE, touched: 0 };
 
   /** Links an element to items; hovering and clicking it selects the first. */
   self.link = (node, ...all) => {
@@ -32,7 +33,7 @@ function selection(model) {
   self.hover = (one) => {
     if (same(one, self.hovered)) return;
     self.hovered = one.f < 0 && one.l < 0 ? NOWHERE : one;
-    light();
+    lightSoon();
   };
   self.pin = (one, origin) => {
     self.pinned = one.f < 0 && one.l < 0 ? NOWHERE : one;
@@ -40,17 +41,28 @@ function selection(model) {
     for (const call of pinWatchers) call(self.pinned, origin);
   };
 
+  /** Changes the elements that are to look otherwise than they do, and no others: each costs the browser a look at its
+      style. */
   function light() {
     const now = self.now();
-    for (const node of lit) node.classList.remove("lit", "near");
-    lit = [];
+    const next = new Map();
     for (const node of byName[now.f] || []) {
-      const most = Math.max(...items.get(node).map((one) => belongs(one, now)));
-      if (most === 0) continue;
-      node.classList.add(most === 2 ? "lit" : "near");
-      lit.push(node);
+      let most = 0;
+      for (const one of items.get(node)) most = Math.max(most, belongs(one, now));
+      if (most > 0) next.set(node, most);
     }
+    for (const node of lit.keys()) if (!next.has(node)) change(node, 0);
+    for (const [node, level] of next) if (lit.get(node) !== level) change(node, level);
+    lit = next;
     for (const call of watchers) call(now);
+  }
+  // Several moves of the pointer between two pictures are one.
+  const lightSoon = soon(light);
+
+  function change(node, level) {
+    node.classList.toggle("lit", level === 2);
+    node.classList.toggle("near", level === 1);
+    self.touched++;
   }
 
   /** The first element of a box that belongs to a selection wholly, else in part. */
@@ -92,8 +104,9 @@ function listen(model, select) {
     const node = linked(event);
     const begun = performance.now();
     const before = select.hovered;
+    const touched = select.touched;
     select.hover(node ? select.itemsOf(node)[0] : NOWHERE);
-    if (select.hovered !== before) timeHover(event.timeStamp || begun);
+    if (select.hovered !== before) timeHover(event.timeStamp || begun, () => select.touched - touched);
   };
   const click = (event) => {
     const node = linked(event);
@@ -123,16 +136,18 @@ function listen(model, select) {
   };
 }
 
-/** Keeps the longest time from a pointer's move to the picture after it, for tests and the curious. */
-function timeHover(begun) {
+/** Hovers so far: the milliseconds of the last and of the longest one, from a pointer's move to the picture after it,
+    and the elements that the last one changed. For tests and the curious; an attribute would cost one more picture. */
+const hovers = { count: 0, last: 0, most: 0, touched: 0 };
+
+function timeHover(begun, touched) {
   requestAnimationFrame(() => {
     const channel = new MessageChannel();
     channel.port1.onmessage = () => {
-      const root = document.documentElement;
-      const took = performance.now() - begun;
-      root.dataset.hover = took.toFixed(1);
-      root.dataset.hoverMost = Math.max(took, Number(root.dataset.hoverMost || 0)).toFixed(1);
-      root.dataset.hovers = Number(root.dataset.hovers || 0) + 1;
+      hovers.last = performance.now() - begun;
+      hovers.most = Math.max(hovers.most, hovers.last);
+      hovers.touched = touched();
+      hovers.count++;
     };
     channel.port2.postMessage(0);
   });

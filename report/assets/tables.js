@@ -1,5 +1,8 @@
 /* Tables: the profile, findings, storage, and the decisions of passes. */
 
+/** Rows of a part of a table: a browser paints a part anew when a row of it is lit, and no others. */
+const PART = 24;
+
 function profilePane(model, select) {
   const { profile } = model.data;
   if (!profile || !(model.rows.length || model.counts.size)) return null;
@@ -51,7 +54,9 @@ function profilePane(model, select) {
   const head = columns
     .filter((_, i) => isUsed[i])
     .map(([cls, name]) => h("th", { class: cls.split(" ")[0], scope: "col" }, name));
-  const table = h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, body));
+  const parts = [];
+  for (let at = 0; at < body.length; at += PART) parts.push(h("tbody", {}, body.slice(at, at + PART)));
+  const table = h("table", {}, h("thead", {}, h("tr", {}, head)), parts);
   const note = [
     isNumber(profile.runs) && count(profile.runs) + " runs",
     isNumber(profile.run_ms) && millis(profile.run_ms) + " each",

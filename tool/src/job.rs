@@ -15,6 +15,7 @@ use halide::machine::Machine;
 use halide::prelude::*;
 use halide::tune::Tuning;
 use image::DynamicImage;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The width and height of the parts that [`Job::check`] compares.
@@ -330,6 +331,13 @@ impl Job {
         let inputs = self.runs.first().into_iter().flatten();
         let sizes = inputs.fold(sizes, |sizes, (name, buffer)| sizes.input(name, extents(buffer)));
         self.params.iter().fold(sizes, |sizes, (name, value)| sizes.param(name, *value))
+    }
+
+    /// The bytes of each image of the first run.
+    pub(crate) fn image_bytes(&self) -> BTreeMap<String, u64> {
+        let bytes = |buffer: &AnyBuffer| buffer.len() * buffer.ty().bytes() as u64;
+        let inputs = self.runs.first().into_iter().flatten();
+        inputs.map(|(name, buffer)| (name.clone(), bytes(buffer))).collect()
     }
 
     pub(crate) fn call<'c>(

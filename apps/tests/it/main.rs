@@ -18,6 +18,8 @@ mod pictures;
 mod report;
 mod reports;
 mod schedules;
+#[path = "../../../report/tests/it/schema.rs"]
+mod schema;
 mod tune;
 mod watch;
 mod why;

@@ -2,6 +2,7 @@
 
 use crate::Workplace;
 use crate::bad_input::{check, check_usage};
+use crate::schema::violations;
 use serde_json::Value;
 use std::fs;
 
@@ -88,6 +89,82 @@ fn two_schedules_are_compared() {
     let row = |what: &str| differences.iter().find(|row| row["what"] == what).unwrap_or_else(|| panic!("{what}"));
     assert_eq!(row("points computed")["a"].as_str().unwrap().parse::<u64>().unwrap(), 320 * 242 + 320 * 240);
     assert!(row("loops")["ratio"].as_f64().is_some());
+    let result = &data["compare"]["result"];
+    assert_eq!((&result["differing"], &result["first"]), (&Value::from(0), &Value::Null), "{result}");
+    assert_eq!((result["compared"].as_u64(), &result["allowed"]), (Some(320 * 240), &Value::from(true)), "{result}");
+    assert_eq!(violations(&data, true), Vec::<String>::new());
+}
+
+/// Sums in another order are told with the first point where they show, and with who allowed them.
+#[test]
+fn results_that_differ_are_told() {
+    let place = Workplace::new();
+    let text = "product: compute_root()\nproduct.update(0): float(relaxed) split(k.x, ko, ki, 4) reorder(ko, ki)";
+    fs::write(place.path("mine.sched"), text).unwrap();
+    let data = data(&place, "matmul --schedule root,mine.sched --size 64x48 --threads 1");
+    let result = &data["compare"]["result"];
+    assert_eq!((result["compared"].as_u64(), &result["allowed"]), (Some(64 * 48), &Value::from(true)), "{result}");
+    assert!(result["differing"].as_u64() > Some(0), "{result}");
+    let first = &result["first"];
+    assert!(first["a"].is_string() && first["a"] != first["b"] && first["at"].as_array().map(Vec::len) == Some(2));
+    let text = result["text"].as_str().unwrap();
+    assert!(text.ends_with("float(...) in mine.sched allows it"), "{text}");
+    assert!(data["facts"].to_string().contains("A beside B"), "{}", data["facts"]);
+    assert_eq!(violations(&data, true), Vec::<String>::new());
+}
+
+#[test]
+fn runs_that_fail_have_no_results_to_compare() {
+    let place = Workplace::new();
+    fs::write(place.path("mine.sched"), "blur_y: bound(x, 0, 7)").unwrap();
+    let data = data(&place, "blur --schedule mine.sched,strips --size 64x48");
+    assert!(data["fault"].is_string() && data["compare"]["b"].is_object());
+    assert_eq!(data["compare"]["result"], Value::Null);
+    assert_eq!(violations(&data, true), Vec::<String>::new());
+}
+
+/// An animation in place of the page; the run that it shows is the one on the page.
+#[test]
+fn the_order_of_evaluation_becomes_a_file() {
+    let place = Workplace::new();
+    let ran = place.succeed("report blur --schedule tiles --size 640x480 --gif tiles.gif");
+    let said = ran.stdout;
+    assert!(said.starts_with("wrote tiles.gif (") && said.contains("points of the output"), "{said}");
+    assert!(fs::read(place.path("tiles.gif")).unwrap().starts_with(b"GIF89a"));
+    assert_eq!(place.files(), ["tiles.gif"]);
+    check(&place, "report blur --schedule tiles,strips --gif a.gif", &["--gif draws one schedule", "names 2"]);
+    check(&place, "report blur --gif nowhere/a.gif", &["nowhere"]);
+    fs::write(place.path("mine.sched"), "blur_y: bound(x, 0, 7)").unwrap();
+    check(&place, "report blur --schedule mine.sched --size 64x48 --gif a.gif", &["order of evaluation is not drawn"]);
+    check_usage("report blur --gif a.gif --json", "cannot be used with");
+    assert_eq!(place.files(), ["mine.sched", "tiles.gif"]);
+}
+
+/// The spans of a report name tasks and loops, and the counts on the page are those of the profile.
+#[test]
+fn orders_of_evaluation_have_tasks_and_loops() {
+    let place = Workplace::new();
+    let text = "blur_y: split(y, yo, yi, 8) parallel(yo)\nblur_x: compute_at(blur_y, yo)";
+    fs::write(place.path("mine.sched"), text).unwrap();
+    let data = data(&place, "blur --schedule mine.sched --size 64x48 --threads 1");
+    let (order, loops) = (&data["order"], data["loops"].as_array().unwrap());
+    let spans = order["spans"].as_array().unwrap();
+    let number = |name: &str| loops.iter().position(|row| row["name"] == name).unwrap() as u64;
+    let tasks = order["tasks"].as_u64().unwrap();
+    assert!(tasks > 1 && spans.iter().all(|span| (1..=tasks).contains(&span[5].as_u64().unwrap())), "{tasks}");
+    let begun = spans.iter().filter(|span| span[7] == number("blur_y.yo")).count();
+    assert_eq!(begun as u64, tasks);
+    let within: std::collections::BTreeSet<u64> = spans.iter().filter_map(|span| span[6].as_u64()).collect();
+    assert_eq!(within, ["blur_x.x", "blur_y.x"].map(number).into());
+    for canvas in order["canvases"].as_array().unwrap() {
+        let points: i64 = canvas["extent"].as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).product();
+        assert_eq!(canvas["reuse"].as_str().unwrap().len() as i64, points, "{}", canvas["name"]);
+    }
+    let edges = data["graph"]["edges"].as_array().unwrap();
+    let bytes: u64 = edges.iter().filter_map(|edge| edge["bytes"].as_u64()).sum();
+    let counts = data["profile"]["counts"].as_array().unwrap();
+    assert_eq!(bytes, counts.iter().map(|of| of["loaded_bytes"].as_u64().unwrap()).sum::<u64>());
+    assert_eq!(data["graph"]["nests"][0]["name"], "blur_y");
 }
 
 /// Apps with reductions, three dimensions, no image, tables, several definitions and settings.
@@ -106,6 +183,7 @@ fn apps_of_each_kind_have_reports() {
         for func in funcs(&data) {
             assert!(graph.iter().any(|node| node["name"] == *func), "{app}: {func}");
         }
+        assert_eq!(violations(&data, true), Vec::<String>::new(), "{app}");
     }
 }
 

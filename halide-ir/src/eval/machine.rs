@@ -71,6 +71,17 @@ pub(super) struct Machine<'a> {
     pub(super) watch: Option<Watch<'a>>,
 }
 
+/// The iterations of a loop that is to run.
+struct Iterations {
+    id: LoopId,
+    min: i64,
+    extent: i64,
+    /// The register of its variable.
+    var: Reg,
+    /// True if they run on threads.
+    parallel: bool,
+}
+
 impl<'a> Machine<'a> {
     pub(super) fn new(
         program: &'a Program,
@@ -233,7 +244,7 @@ impl<'a> Machine<'a> {
         let (min, extent) = self.range(&l.code, l.min, l.extent)?;
         let text = |m: &Self| print::sym_in(Sym::Loop(l.id), m.program);
         self.count_iterations(l.id, extent);
-        self.iterate(min, extent, l.var, l.parallel, &l.body, &text)
+        self.iterate(&Iterations { id: l.id, min, extent, var: l.var, parallel: l.parallel }, &l.body, &text)
     }
 
     fn count_iterations(&mut self, id: LoopId, extent: i64) {
@@ -241,15 +252,8 @@ impl<'a> Machine<'a> {
         *n = n.saturating_add(extent.max(0) as u64);
     }
 
-    fn iterate(
-        &mut self,
-        min: i64,
-        extent: i64,
-        var: Reg,
-        parallel: bool,
-        body: &Body,
-        text: &dyn Fn(&Self) -> String,
-    ) -> Outcome {
+    fn iterate(&mut self, all: &Iterations, body: &Body, text: &dyn Fn(&Self) -> String) -> Outcome {
+        let &Iterations { id, min, extent, var, parallel } = all;
         let end = min.checked_add(extent.max(0)).ok_or_else(|| {
             EvalError::failed(Check::IndexOverflow, format!("{} from {min} extent {extent}", text(self)))
         })?;
@@ -258,10 +262,12 @@ impl<'a> Machine<'a> {
             self.go_on()?;
             self.regs[var as usize] = value as u64;
             let outer = self.races.as_mut().zip(instance).map(|(r, i)| r.begin_iteration(i));
+            self.tell_loop(|| Event::Iterate { id, parallel, value });
             self.run(body).map_err(|e| e.inside(|| format!("{} = {value}", text(self))))?;
             if let (Some(r), Some(outer)) = (&mut self.races, outer) {
                 r.end_iteration(outer);
             }
+            self.tell_loop(|| Event::Iterated);
         }
         Ok(())
     }
@@ -269,9 +275,11 @@ impl<'a> Machine<'a> {
     fn launch(&mut self, task: TaskId, code: &Code, min: Reg, extent: Reg, captures: &[(Reg, Reg, u16)]) -> Outcome {
         let (min, extent) = self.range(code, min, extent)?;
         let holes = self.hand_over(captures);
-        self.count_iterations(self.program.tasks[task].id, extent);
+        let id = self.program.tasks[task].id;
+        self.count_iterations(id, extent);
         let compiled = &self.compiled.tasks[task];
-        self.iterate(min, extent, compiled.var, true, &compiled.body, &|_| format!("{task:?}"))?;
+        let all = Iterations { id, min, extent, var: compiled.var, parallel: true };
+        self.iterate(&all, &compiled.body, &|_| format!("{task:?}"))?;
         self.live_holes -= holes;
         Ok(())
     }

@@ -114,7 +114,8 @@ pub fn run_with(
     watched(program, params, images, outputs, options, None)
 }
 
-/// As [`run_with`], for a program of stage `Bounded`; `tell` is told of every step (see [`Event`]).
+/// As [`run_with`], for a program of stage `Bounded`; `tell` is told of every step (see [`Event`]), of iterations of
+/// loops only if `loops` is true.
 pub fn run_watched(
     program: &Program,
     params: &[Scalar],
@@ -122,8 +123,9 @@ pub fn run_watched(
     outputs: &mut [AnyBuffer],
     options: &Options<'_>,
     tell: &mut dyn FnMut(Event),
+    loops: bool,
 ) -> Result<EvalStats, EvalError> {
-    watched(program, params, images, outputs, options, Some(tell))
+    watched(program, params, images, outputs, options, Some((tell, loops)))
 }
 
 fn watched(
@@ -132,15 +134,15 @@ fn watched(
     images: &[AnyBuffer],
     outputs: &mut [AnyBuffer],
     options: &Options<'_>,
-    tell: Option<&mut dyn FnMut(Event)>,
+    tell: Option<(&mut dyn FnMut(Event), bool)>,
 ) -> Result<EvalStats, EvalError> {
     let unlimited = Limits::default();
     let limits = options.limits.unwrap_or(&unlimited);
     let external = external(program, params, images, outputs, limits)?;
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
     let mut machine = machine::Machine::new(program, &compiled, external, options.print, limits);
-    if let Some(tell) = tell {
-        machine.watch = Some(watch::Watch::new(tell));
+    if let Some((tell, loops)) = tell {
+        machine.watch = Some(watch::Watch::new(tell, loops));
     }
     machine.run(&compiled.body).map_err(|e| *e)?;
     let (stats, memory) = machine.finish().map_err(|e| *e)?;

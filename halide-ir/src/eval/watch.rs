@@ -5,7 +5,7 @@
 
 use super::code::Instr;
 use super::machine::{Machine, Stop};
-use crate::sym::BufId;
+use crate::sym::{BufId, LoopId};
 use halide_core::ids::FuncId;
 use halide_core::value::Scalar;
 
@@ -52,17 +52,30 @@ pub enum Event {
         /// Its value; `None` if it was computed from what nobody has written.
         value: Option<Scalar>,
     },
+    /// An iteration of a loop begins. Told to those who ask for loops.
+    Iterate {
+        /// The loop.
+        id: LoopId,
+        /// True if its iterations may run at the same time, on threads.
+        parallel: bool,
+        /// The value of its variable.
+        value: i64,
+    },
+    /// The iteration that began last and has not ended, has ended.
+    Iterated,
 }
 
 /// The listener, and the loads of the statement at hand.
 pub(super) struct Watch<'w> {
     pub(super) tell: &'w mut dyn FnMut(Event),
+    /// True if it asks for iterations of loops, too.
+    loops: bool,
     loads: Vec<Event>,
 }
 
 impl<'w> Watch<'w> {
-    pub(super) fn new(tell: &'w mut dyn FnMut(Event)) -> Watch<'w> {
-        Watch { tell, loads: Vec::new() }
+    pub(super) fn new(tell: &'w mut dyn FnMut(Event), loops: bool) -> Watch<'w> {
+        Watch { tell, loops, loads: Vec::new() }
     }
 }
 
@@ -70,6 +83,13 @@ impl Machine<'_> {
     /// Tells of an event, if anybody listens.
     pub(super) fn tell(&mut self, event: impl FnOnce() -> Event) {
         if let Some(watch) = &mut self.watch {
+            (watch.tell)(event());
+        }
+    }
+
+    /// Tells of an iteration, if anybody listens to these.
+    pub(super) fn tell_loop(&mut self, event: impl FnOnce() -> Event) {
+        if let Some(watch) = self.watch.as_mut().filter(|watch| watch.loops) {
             (watch.tell)(event());
         }
     }

@@ -13,6 +13,7 @@ pub(super) fn rows(plan: &Plan) -> (Vec<DefinitionRow>, Vec<ImageRow>) {
     let mut rows = Vec::new();
     let mut readers: BTreeMap<FuncId, BTreeSet<DefinitionId>> = BTreeMap::new();
     let mut inline = Vec::new();
+    let numbers = numbers(plan);
     for (func, update) in order(plan) {
         let (def, id) = (&data.funcs[func], DefinitionId(rows.len()));
         let stage = &def.stages[update];
@@ -24,7 +25,11 @@ pub(super) fn rows(plan: &Plan) -> (Vec<DefinitionRow>, Vec<ImageRow>) {
         if plan.funcs[func].compute == Level::Inline {
             inline.push((func, id));
         }
-        rows.push(row(plan, func, def, update, stage));
+        let mut row = row(plan, func, def, update, stage);
+        if let Level::At { func, stage, .. } = &plan.funcs[func].compute {
+            row.computed_in = numbers.get(&(*func, *stage)).copied();
+        }
+        rows.push(row);
     }
     for (func, id) in inline {
         rows[id.0].inlined_into = readers.remove(&func).unwrap_or_default().into_iter().collect();
@@ -58,6 +63,7 @@ fn row(plan: &Plan, func: FuncId, def: &FuncDef, update: usize, stage: &StageDef
         types: def.types.clone(),
         dims: def.args.iter().map(|var| data.vars[*var].clone()).collect(),
         compute: level(plan, &plan.funcs[func].compute),
+        computed_in: None,
         store: level(plan, &plan.funcs[func].store),
         is_output: data.outputs.contains(&func),
         inlined_into: Vec::new(),

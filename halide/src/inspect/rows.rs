@@ -29,6 +29,8 @@ pub struct DefinitionRow {
     pub dims: Vec<String>,
     /// The place where it is computed: `inline`, `at the root` or `at blur_y.xo`.
     pub compute: String,
+    /// The definition in whose loops it is computed; `None` at the root and inline.
+    pub computed_in: Option<DefinitionId>,
     /// The place where its values are kept, in the same words.
     pub store: String,
     /// True if its Func is an output.

@@ -137,6 +137,9 @@ fn counts_are_of_every_func_and_of_what_is_computed_again() {
     assert_eq!((g.points, g.needed, g.stored, g.loaded), (1200, Some(1200), 4800, 4800));
     assert_eq!((f.elements, f.allocations, f.stored), (1200, 12, 4800));
     assert!(f.operations >= 3 * f.points, "{f:?}");
+    let [source] = g.sources.as_slice() else { panic!("{g:?}") };
+    assert_eq!((source.of.as_str(), source.is_image, source.loaded), ("f", false, 4800));
+    assert!(f.sources.is_empty(), "{f:?}");
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn values_and_nesting() {
                         held.retain(|(of, _), _| *of != func);
                     }
                     TraceEvent::Produce { func } => assert!(func == "h" || open.contains(&func)),
-                    TraceEvent::Produced { .. } => {}
+                    TraceEvent::Produced { .. } | TraceEvent::Iterate { .. } | TraceEvent::Iterated => {}
                 }
             }
             assert!(open.is_empty());
@@ -280,6 +280,38 @@ fn values_and_nesting() {
             }
         }
     }
+}
+
+/// Iterations begin and end in pairs around the same events, and those of parallel loops are told from others.
+#[test]
+fn iterations_are_told_to_those_who_ask() {
+    let (pipeline, image, region) = (pair(), image(5), Region::of_extents([4]));
+    let schedule = "g: split(x, xo, xi, 2) parallel(xo)\n f: compute_at(g, xo)";
+    let (plain, _) = events(&pipeline, schedule, &image, &region);
+    let compiled =
+        Compiler::new(&pipeline).engine(Engine::Interp).schedule(&schedule.parse().unwrap()).compile().unwrap();
+    let mut all = Vec::new();
+    compiled.inputs().image_named("in", &image).trace_loops(&[region], |event| all.push(event)).unwrap();
+    let (mut open, mut begun) = (Vec::new(), Vec::new());
+    for event in &all {
+        match event {
+            TraceEvent::Iterate { of, parallel, value } => {
+                open.push(of.as_str());
+                begun.push((of.as_str(), *parallel, *value));
+            }
+            TraceEvent::Iterated => assert!(open.pop().is_some(), "an end without a beginning"),
+            TraceEvent::Store { of, .. } if of == "f" => assert_eq!(open, ["g.xo", "f.x"]),
+            TraceEvent::Store { .. } => assert_eq!(open, ["g.xo", "g.xi"]),
+            _ => {}
+        }
+    }
+    assert!(open.is_empty());
+    let of = |name: &str| begun.iter().filter(|of| of.0 == name).map(|of| (of.1, of.2)).collect::<Vec<_>>();
+    assert_eq!(of("g.xo"), [(true, 0), (true, 1)]);
+    assert_eq!(of("g.xi"), [(false, 0), (false, 1), (false, 0), (false, 1)]);
+    assert_eq!(of("f.x").len(), 6);
+    all.retain(|event| !matches!(event, TraceEvent::Iterate { .. } | TraceEvent::Iterated));
+    assert_eq!(all, plain);
 }
 
 #[test]

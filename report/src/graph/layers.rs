@@ -1,40 +1,89 @@
-//! Layers of a graph: longest paths, with a bound on the nodes in a layer.
+//! Layers of a graph: longest paths, with a bound on the nodes in a layer. A loop nest of several nodes has layers of
+//! its own.
+
+use std::collections::BTreeMap;
 
 /// The most nodes in one layer: more would make a drawing that has to be scrolled sideways.
 const MOST_IN_A_LAYER: usize = 10;
 
-/// Returns the layer of each node: each edge leads to a later layer. Edges that would close a cycle are ignored.
-pub(super) fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
-    let order = topological(count, edges);
-    let mut into: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut out: Vec<Vec<usize>> = vec![Vec::new(); count];
+/// Returns the layer of each node: each edge leads to a later layer. Edges that would close a cycle are ignored. Nodes
+/// of one nest, by its number, have their layers to themselves, one after the other.
+pub(super) fn layers(nests: &[Option<usize>], edges: &[(usize, usize)]) -> Vec<usize> {
+    let (units, unit) = units(nests);
+    let between: Vec<(usize, usize)> =
+        edges.iter().map(|(from, to)| (unit[*from], unit[*to])).filter(|(from, to)| from != to).collect();
+    let inner: Vec<Vec<usize>> = units.iter().map(|members| inner_layers(members, edges)).collect();
+    let deep: Vec<usize> = inner.iter().map(|layers| layers.iter().max().map_or(1, |last| last + 1)).collect();
+    let is_nest = |at: usize| units[at].len() > 1;
+    let order = topological(units.len(), &between);
+    let mut into: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
+    let mut out: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
     let rank = ranks(&order);
-    for &(from, to) in edges.iter().filter(|(from, to)| rank[*from] < rank[*to]) {
+    for &(from, to) in between.iter().filter(|(from, to)| rank[*from] < rank[*to]) {
         into[to].push(from);
         out[from].push(to);
     }
-    let mut layer = vec![0; count];
+    let mut layer = vec![0; units.len()];
     let mut filled: Vec<usize> = Vec::new();
     // Sources wait for the layers of their readers.
-    for &node in order.iter().filter(|node| !into[**node].is_empty()) {
-        let first = into[node].iter().map(|from| layer[*from] + 1).max().unwrap_or(0);
-        layer[node] = free_from(&mut filled, first);
+    let (sources, others): (Vec<usize>, Vec<usize>) =
+        order.iter().copied().partition(|at| into[*at].is_empty() && !is_nest(*at));
+    for at in others {
+        let first = into[at].iter().map(|from| layer[*from] + deep[*from]).max().unwrap_or(0);
+        layer[at] = if is_nest(at) { take_layers(&mut filled, first, deep[at]) } else { free_from(&mut filled, first) };
     }
-    place_sources(&order, &into, &out, &mut layer, filled);
+    place_sources(&sources, &out, &mut layer, filled);
+    let mut layer: Vec<usize> = unit.iter().map(|at| layer[*at]).collect();
+    for (members, inner) in units.iter().zip(&inner) {
+        members.iter().zip(inner).for_each(|(node, below)| layer[*node] += below);
+    }
     compact(&mut layer);
     layer
 }
 
+/// The units that have places of their own, each with its nodes: nests, and nodes outside of these. Also returns the
+/// unit of each node.
+fn units(nests: &[Option<usize>]) -> (Vec<Vec<usize>>, Vec<usize>) {
+    let mut known: BTreeMap<usize, usize> = BTreeMap::new();
+    let (mut units, mut unit) = (Vec::new(), Vec::new());
+    for (node, nest) in nests.iter().enumerate() {
+        let next = units.len();
+        let at = nest.map_or(next, |nest| *known.entry(nest).or_insert(next));
+        if at == next {
+            units.push(Vec::new());
+        }
+        units[at].push(node);
+        unit.push(at);
+    }
+    (units, unit)
+}
+
+/// The layers of the nodes of a unit, as if there were no others.
+fn inner_layers(members: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
+    if members.len() == 1 {
+        return vec![0];
+    }
+    let place = |node: &usize| members.binary_search(node).ok();
+    let within: Vec<(usize, usize)> = edges.iter().filter_map(|(from, to)| Some((place(from)?, place(to)?))).collect();
+    layers(&vec![None; members.len()], &within)
+}
+
+/// Returns the first of some layers from `first` on that are empty, and takes all of their places.
+fn take_layers(filled: &mut Vec<usize>, first: usize, count: usize) -> usize {
+    let is_empty = |at: usize| (at..at + count).all(|at| filled.get(at).is_none_or(|n| *n == 0));
+    let begin = (first..).find(|at| is_empty(*at)).unwrap_or(first);
+    filled.resize(filled.len().max(begin + count), 0);
+    filled[begin..begin + count].fill(MOST_IN_A_LAYER);
+    begin
+}
+
 /// Puts each source into the last layer before its readers that has room, and above all others where none has.
-fn place_sources(order: &[usize], into: &[Vec<usize>], out: &[Vec<usize>], layer: &mut [usize], filled: Vec<usize>) {
-    let sources: Vec<usize> = order.iter().copied().filter(|node| into[*node].is_empty()).collect();
+fn place_sources(sources: &[usize], out: &[Vec<usize>], layer: &mut [usize], filled: Vec<usize>) {
     // Room for all of them above the first layer; empty layers go away later.
     let above = sources.len() / MOST_IN_A_LAYER + 1;
     let mut filled: Vec<usize> = std::iter::repeat_n(0, above).chain(filled).collect();
-    for node in order {
-        layer[*node] += above;
-    }
-    for node in sources {
+    layer.iter_mut().for_each(|layer| *layer += above);
+    for &node in sources {
         let reader = out[node].iter().map(|to| layer[*to]).min().unwrap_or(above + 1);
         let last = reader.saturating_sub(1);
         let free = (0..=last).rev().find(|at| filled.get(*at).is_none_or(|n| *n < MOST_IN_A_LAYER)).unwrap_or(0);

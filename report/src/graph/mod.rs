@@ -1,16 +1,17 @@
-//! Layered drawings of graphs of Funcs and images: layers by longest paths, places by barycentres. All arithmetic is
-//! deterministic, so equal graphs give equal drawings.
+//! Layered drawings of graphs of Funcs and images: layers by longest paths, places by barycentres, a box around each
+//! loop nest that computes several. All arithmetic is deterministic, so equal graphs give equal drawings.
 //!
 //! ```
 //! use halide_report::graph::{EdgeSpec, NodeKind, NodeSpec, layout};
-//! let node = |name: &str, kind| NodeSpec { name: name.into(), kind, is_output: false, is_inline: false };
-//! let nodes = [node("input", NodeKind::Image), node("blur_x", NodeKind::Func), node("blur_y", NodeKind::Func)];
+//! let (image, func) = (NodeKind::Image, NodeKind::Func);
+//! let nodes = [("input", image), ("blur_x", func), ("blur_y", func)].map(|(name, kind)| NodeSpec::new(name, kind));
 //! let graph = layout(&nodes, &[EdgeSpec::new(0, 1), EdgeSpec::new(1, 2)]);
 //! assert!(graph.nodes[1].y < graph.nodes[2].y && graph.nodes[1].x == graph.nodes[0].x);
 //! ```
 
 mod coordinates;
 mod layers;
+mod nests;
 mod ordering;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,15 @@ pub struct NodeSpec {
     pub is_output: bool,
     /// True for Funcs that have no loops of their own.
     pub is_inline: bool,
+    /// The number of the loop nest that it is computed in; a nest of several nodes has rows of its own, and a box.
+    pub nest: Option<usize>,
+}
+
+impl NodeSpec {
+    /// A node that is no output, has loops and is in no nest of others.
+    pub fn new(name: &str, kind: NodeKind) -> NodeSpec {
+        NodeSpec { name: name.to_string(), kind, is_output: false, is_inline: false, nest: None }
+    }
 }
 
 /// An edge from a producer to its consumer, by indices of nodes.
@@ -109,6 +119,23 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// The edges, likewise, without those that were left out.
     pub edges: Vec<Edge>,
+    /// Boxes around the nodes of nests, by the numbers of these.
+    pub nests: Vec<Nest>,
+}
+
+/// A box around the nodes of a loop nest.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Nest {
+    /// The number of the nest.
+    pub number: usize,
+    /// The left side.
+    pub x: f64,
+    /// The upper side.
+    pub y: f64,
+    /// The width.
+    pub w: f64,
+    /// The height.
+    pub h: f64,
 }
 
 impl Graph {
@@ -130,8 +157,10 @@ impl Graph {
             }
             row
         };
+        let nest = |nest: &Nest| json!({"x": nest.x, "y": nest.y, "w": nest.w, "h": nest.h});
         json!({"width": self.width, "height": self.height, "nodes": self.nodes.iter().map(node).collect::<Vec<_>>(),
-            "edges": self.edges.iter().map(edge).collect::<Vec<_>>()})
+            "edges": self.edges.iter().map(edge).collect::<Vec<_>>(),
+            "nests": self.nests.iter().map(nest).collect::<Vec<_>>()})
     }
 }
 
@@ -144,7 +173,8 @@ pub fn layout(nodes: &[NodeSpec], edges: &[EdgeSpec]) -> Graph {
     let is_drawn = |edge: &&EdgeSpec| edge.from != edge.to && edge.from.max(edge.to) < nodes.len();
     let edges: Vec<EdgeSpec> = edges.iter().filter(is_drawn).cloned().collect();
     let pairs: Vec<(usize, usize)> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    let layer = layers::layers(nodes.len(), &pairs);
+    let nests: Vec<Option<usize>> = nodes.iter().map(|node| node.nest).collect();
+    let layer = layers::layers(&nests, &pairs);
     let mut sketch = Sketch::new(nodes, &layer);
     let mut lanes = BTreeMap::new();
     let routes: Vec<Vec<usize>> = pairs.iter().map(|pair| sketch.route(*pair, &layer, &mut lanes)).collect();
@@ -237,7 +267,11 @@ fn draw(
         placed.push(Edge { spec, points });
     }
     let height = top(sketch.layers.len().saturating_sub(1)) + HEIGHT;
-    Graph { width, height, nodes, edges: placed }
+    let sides = |node: &Node| Some((node.spec.nest?, [node.x, node.y, node.x + node.w, node.y + node.h]));
+    let nest =
+        |(number, [x, y, right, bottom]): (usize, nests::Sides)| Nest { number, x, y, w: right - x, h: bottom - y };
+    let nests = nests::boxes(nodes.iter().filter_map(sides)).into_iter().map(nest).collect();
+    Graph { width, height, nodes, edges: placed, nests }
 }
 
 fn width_of(name: &str) -> f64 {

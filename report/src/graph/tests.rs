@@ -3,7 +3,7 @@
 use super::*;
 
 fn func(name: &str) -> NodeSpec {
-    NodeSpec { name: name.into(), kind: NodeKind::Func, is_output: false, is_inline: false }
+    NodeSpec::new(name, NodeKind::Func)
 }
 
 /// A small generator, so that graphs are the same in each run.
@@ -50,6 +50,45 @@ fn random_graphs_have_no_overlaps_and_edges_go_down() {
         assert_eq!(graph, layout(&nodes, &edges));
         assert_eq!((graph.nodes.len(), graph.edges.len()), (nodes.len(), edges.len()));
     }
+}
+
+/// Nodes of a nest follow each other, so that nothing outside is between them.
+#[test]
+fn nests_have_rows_and_boxes_of_their_own() {
+    for seed in 0..80 {
+        let (mut nodes, edges) = random_graph(seed);
+        let size = 1 + seed as usize % 5;
+        nodes.iter_mut().enumerate().for_each(|(at, node)| node.nest = (at % 3 > 0).then_some(at / size));
+        // With nodes outside among them, a nest and such a node may read each other.
+        let is_closed = size == 1 || nodes.iter().all(|node| node.nest.is_some());
+        let graph = layout(&nodes, &edges);
+        if is_closed {
+            check(&graph);
+        }
+        for nest in &graph.nests {
+            for node in &graph.nodes {
+                let is_beside = node.y + node.h <= nest.y || nest.y + nest.h <= node.y;
+                let is_inside = nest.x <= node.x && node.x + node.w <= nest.x + nest.w && !is_beside;
+                let is_member = node.spec.nest == Some(nest.number);
+                assert!(if is_member { is_inside } else { is_beside }, "{}: {nest:?}", node.spec.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn nests_of_a_chain_are_boxes_below_each_other() {
+    let mut nodes: Vec<NodeSpec> = (0..9).map(|i| func(&format!("f{i}"))).collect();
+    nodes.iter_mut().enumerate().for_each(|(at, node)| node.nest = [None, Some(7), Some(3)][at / 3]);
+    let edges: Vec<EdgeSpec> = (1..9).map(|to| EdgeSpec::new(to - 1, to)).collect();
+    let graph = layout(&nodes, &edges);
+    check(&graph);
+    assert_eq!(graph.nests.iter().map(|nest| nest.number).collect::<Vec<_>>(), [3, 7]);
+    assert!(graph.nests[1].y + graph.nests[1].h < graph.nests[0].y);
+    // A nest of one node is no box.
+    nodes.iter_mut().for_each(|node| node.nest = None);
+    nodes[4].nest = Some(7);
+    assert_eq!(layout(&nodes, &edges).nests, []);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The program and the style of the page, as they stand in `assets`.
 
 /// The program, in the order in which its parts are read.
-const SCRIPTS: [&str; 18] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("../../assets/base.js"),
     include_str!("../../assets/model.js"),
     include_str!("../../assets/select.js"),
@@ -16,6 +16,8 @@ const SCRIPTS: [&str; 18] = [
     include_str!("../../assets/roofline.js"),
     include_str!("../../assets/memory.js"),
     include_str!("../../assets/threads.js"),
+    include_str!("../../assets/states.js"),
+    include_str!("../../assets/overlays.js"),
     include_str!("../../assets/order.js"),
     include_str!("../../assets/cells.js"),
     include_str!("../../assets/compare.js"),

@@ -11,6 +11,7 @@ mod nest;
 mod order;
 mod run;
 mod subject;
+mod traffic;
 
 pub use order::MOST_SPANS;
 pub use run::profile;
@@ -38,7 +39,7 @@ pub fn data(subject: &Subject<'_>) -> Value {
         },
         "definitions": definitions::rows(inspection, &files),
         "images": definitions::images(inspection),
-        "graph": graph::graph(inspection, subject.profile.map(|(_, counts)| counts)),
+        "graph": graph::graph(inspection, subject.profile.map(|(_, counts)| counts), &subject.image_bytes),
         "files": definitions::excerpts(&files),
         "loops": nest::loops(inspection, &subject.schedule),
         "nest": nest::lines(inspection),
@@ -55,7 +56,7 @@ pub fn data(subject: &Subject<'_>) -> Value {
         "profile",
         subject.profile.map(|(profile, counts)| run::with_moments(profile, counts, subject.moments.unwrap_or(profile))),
     );
-    add("order", subject.order.as_ref().map(|(replay, schematic)| order::order(replay, schematic)));
+    add("order", subject.order.as_ref().map(|(replay, schematic)| order::order(replay, schematic, inspection)));
     if let Some((machine, points)) = &subject.roofline {
         add("machine", Some(machine.clone()));
         add("roofline", Some(points.clone()));

@@ -57,12 +57,14 @@ pub(super) fn lines(inspection: &Inspection) -> Value {
 
 /// A row for each buffer.
 pub(super) fn storage(inspection: &Inspection) -> Value {
+    let number = |text: &String| text.parse::<u64>().map_or_else(|_| json!(text), Value::from);
     let row = |row: &Stored| {
         json!({
             "name": row.name,
             "type": row.ty.name(),
             "place": row.place,
-            "elements": row.elements,
+            // A number where it is one, else an expression of what is known when it runs.
+            "elements": row.elements.as_ref().map(number),
             "folds": row.folds,
         })
     };

@@ -6,6 +6,7 @@ use halide::findings::Finding;
 use halide::inspect::Inspection;
 use halide::profile::Profile;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The subject of a report: what was compiled, and what is known of its runs.
 pub struct Subject<'a> {
@@ -21,6 +22,8 @@ pub struct Subject<'a> {
     pub schedule: ScheduleText,
     /// The samples of runs, with the counts of one.
     pub profile: Option<(&'a Profile, &'a [FuncCounts])>,
+    /// The bytes of each image of the run, as far as they are known.
+    pub image_bytes: BTreeMap<String, u64>,
     /// One run alone, whose threads and memory are shown over time.
     pub moments: Option<&'a Profile>,
     /// A small run step by step, and a line that says how small.

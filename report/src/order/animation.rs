@@ -20,20 +20,38 @@ const LAST_DELAY: u16 = 250;
 
 /// Draws the frames of a replay, all of one size: the empty canvases, then groups of steps, then the fading.
 pub fn frames(replay: &Replay) -> Vec<Raster> {
-    let layout = Layout::of(replay);
+    drawn(replay, None)
+}
+
+/// Draws the frames as [`frames`] does, below a title and a line that tells the step, the task and the loop.
+pub fn titled_frames(replay: &Replay, title: &str) -> Vec<Raster> {
+    drawn(replay, Some(title))
+}
+
+fn drawn(replay: &Replay, title: Option<&str>) -> Vec<Raster> {
+    let layout = Layout::of(replay, title);
     let mut raster = layout.paper(replay);
-    draw_legend(&mut raster, layout.legend());
+    draw_legend(&mut raster, layout.legend(), layout.left_out());
+    let [head, line] = layout.title();
+    title.iter().for_each(|title| raster.text(head[0], head[1], title, SCALE, Colour::Ink));
     let mut states: Vec<Vec<State>> =
         replay.canvases.iter().map(|canvas| vec![State::default(); canvas.cells.len()]).collect();
     let mut all = vec![raster.clone()];
     let group = replay.steps.len().div_ceil(MOST_FRAMES).max(1);
     let fading = std::iter::repeat_n(&[] as &[Step], usize::from(GLOW_STEPS));
+    let mut done = 0;
     for steps in replay.steps.chunks(group).chain(fading) {
+        done += steps.len();
+        if title.is_some() {
+            draw_line(&mut raster, line, &told(replay, done));
+        }
         states.iter_mut().flatten().for_each(State::fade);
         steps.iter().for_each(|step| apply(&mut states, step));
         for (canvas, cells) in states.iter_mut().enumerate() {
             for (cell, state) in cells.iter_mut().enumerate().filter(|(_, state)| state.has_changed) {
-                state.draw(&mut raster, layout.inside(replay, canvas, cell));
+                if let Some(rect) = layout.inside(replay, canvas, cell) {
+                    state.draw(&mut raster, rect);
+                }
             }
         }
         all.push(raster.clone());
@@ -141,15 +159,37 @@ fn difference(before: Option<&Raster>, frame: &Raster, delay: u16) -> Frame<'sta
     }
 }
 
-/// The meaning of the colours.
-fn draw_legend(raster: &mut Raster, [mut x, y]: [usize; 2]) {
+/// The step that a run has come to, with its task and its loop.
+fn told(replay: &Replay, done: usize) -> String {
+    let mut text = format!("step {done} of {}", replay.steps.len());
+    let Some(step) = done.checked_sub(1).and_then(|last| replay.steps.get(last)) else { return text };
+    if step.task > 0 {
+        text += &format!(", task {} of {}", step.task, replay.tasks);
+    }
+    if let Some(name) = step.within.and_then(|within| replay.loops.get(within)) {
+        text += &format!(", in {name}");
+    }
+    text
+}
+
+/// Writes a line in place of the one that was there.
+fn draw_line(raster: &mut Raster, [x, y]: [usize; 2], text: &str) {
+    raster.fill(Rect { x, y, width: raster.width(), height: text_height(SCALE) }, Colour::Paper);
+    raster.text(x, y, text, SCALE, Colour::Faint);
+}
+
+/// The meaning of the colours, and the number of canvases that are not shown.
+fn draw_legend(raster: &mut Raster, [mut x, y]: [usize; 2], left_out: usize) {
     let side = text_height(SCALE);
     for (text, colour) in [("new", Colour::Glow(0)), ("kept", Colour::Stored(1)), ("freed", Colour::Freed)] {
         raster.fill(Rect { x, y, width: side, height: side }, colour);
         x = label(raster, [x + side, y], text);
     }
     raster.frame(Rect { x, y, width: side, height: side }, side / 5, Colour::Load);
-    label(raster, [x + side, y], "load");
+    x = label(raster, [x + side, y], "load");
+    if left_out > 0 {
+        raster.text(x, y, &format!("and {left_out} more, of fewer points"), SCALE, Colour::Faint);
+    }
 }
 
 /// Writes a word behind its mark, and returns the column where the next mark begins.

@@ -80,6 +80,13 @@ pub struct Step {
     pub store: Option<Place>,
     /// The points whose storage ends or is taken by another point.
     pub ended: Vec<Place>,
+    /// The task that does it: iterations of the outermost parallel loops, numbered from 1 in the order of one thread. 0
+    /// outside of all tasks.
+    pub task: u32,
+    /// The innermost loop around it: an index in [`Replay::loops`](super::replay::Replay::loops).
+    pub within: Option<usize>,
+    /// The outermost loop of which an iteration began since the step before.
+    pub fresh: Option<usize>,
 }
 
 /// A fold of storage, which a trace does not tell: coordinates of dimension 0 or 1 share storage modulo `factor`.

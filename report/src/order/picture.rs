@@ -12,13 +12,13 @@ use image::{ExtendedColorType, ImageEncoder};
 
 /// Draws a replay.
 pub fn draw(replay: &Replay) -> Raster {
-    let layout = Layout::of(replay);
+    let layout = Layout::of(replay, None);
     let mut raster = layout.paper(replay);
     let last = replay.steps.len().saturating_sub(1).max(1) as u64;
     for (n, canvas) in replay.canvases.iter().enumerate() {
         let is_input = canvas.is_input();
         for (i, cell) in canvas.cells.iter().enumerate() {
-            let rect = layout.inside(replay, n, i);
+            let Some(rect) = layout.inside(replay, n, i) else { continue };
             match is_input {
                 true => draw_loads(&mut raster, rect, cell),
                 false => draw_stores(&mut raster, rect, cell, last),

@@ -110,6 +110,6 @@ pub fn text_width(text: &str, scale: usize) -> usize {
 }
 
 /// Returns the height in pixels of a line of text.
-pub fn text_height(scale: usize) -> usize {
+pub const fn text_height(scale: usize) -> usize {
     ROWS * scale
 }

@@ -5,11 +5,19 @@ use super::error::OrderError;
 use halide::trace::TraceEvent;
 use std::collections::HashMap;
 
+/// A replay's parts.
+pub(super) struct Recorded {
+    pub(super) canvases: Vec<Canvas>,
+    pub(super) steps: Vec<Step>,
+    pub(super) loops: Vec<String>,
+    pub(super) tasks: u32,
+}
+
 /// Replays events.
 ///
 /// # Errors
 /// A trace that is too large to draw, or stores nothing.
-pub(super) fn replayed(events: &[TraceEvent], folds: &[Fold]) -> Result<(Vec<Canvas>, Vec<Step>), OrderError> {
+pub(super) fn replayed(events: &[TraceEvent], folds: &[Fold]) -> Result<Recorded, OrderError> {
     let frames = frames(events);
     if frames.iter().all(|frame| !frame.is_stored) {
         return Err(OrderError::Empty);
@@ -95,6 +103,7 @@ struct Recorder<'e> {
     live: Vec<Vec<bool>>,
     loads: Vec<Place>,
     steps: Vec<Step>,
+    loops: Loops,
 }
 
 impl<'e> Recorder<'e> {
@@ -102,7 +111,8 @@ impl<'e> Recorder<'e> {
         let known = frames.iter().zip(0..).map(|(frame, n)| (frame.key, n)).collect();
         let funcs = frames.iter().map(|frame| frame.key.0).collect();
         let live = canvases.iter().map(|canvas| vec![false; canvas.cells.len()]).collect();
-        Recorder { canvases, known, funcs, folds, live, loads: Vec::new(), steps: Vec::new() }
+        let loops = Loops::default();
+        Recorder { canvases, known, funcs, folds, live, loads: Vec::new(), steps: Vec::new(), loops }
     }
 
     fn place(&self, of: &str, at: &[i64]) -> Option<Place> {
@@ -126,6 +136,8 @@ impl<'e> Recorder<'e> {
                 }
             }
             TraceEvent::Free { func } => self.free(func),
+            TraceEvent::Iterate { of, parallel, .. } => self.loops.begin(of, *parallel),
+            TraceEvent::Iterated => self.loops.end(),
             _ => {}
         }
     }
@@ -139,7 +151,14 @@ impl<'e> Recorder<'e> {
         self.live[place.canvas][place.cell] = true;
         let ended = self.replaced(place);
         self.end_all(&ended);
-        self.steps.push(Step { loads: std::mem::take(&mut self.loads), store: Some(place), ended });
+        self.push(Some(place), ended);
+    }
+
+    fn push(&mut self, store: Option<Place>, ended: Vec<Place>) {
+        let loads = std::mem::take(&mut self.loads);
+        let (task, within) = (self.loops.task, self.loops.open.last().map(|open| open.0));
+        let fresh = self.loops.fresh.take().map(|(_, number)| number);
+        self.steps.push(Step { loads, store, ended, task, within, fresh });
     }
 
     /// The points whose storage the point at `place` takes.
@@ -173,10 +192,54 @@ impl<'e> Recorder<'e> {
         places.iter().for_each(|place| self.live[place.canvas][place.cell] = false);
     }
 
-    fn end(mut self) -> (Vec<Canvas>, Vec<Step>) {
+    fn end(mut self) -> Recorded {
         if !self.loads.is_empty() {
-            self.steps.push(Step { loads: std::mem::take(&mut self.loads), ..Step::default() });
+            self.push(None, Vec::new());
         }
-        (self.canvases, self.steps)
+        let Recorder { canvases, steps, loops, .. } = self;
+        Recorded { canvases, steps, loops: loops.names, tasks: loops.tasks }
+    }
+}
+
+/// The loops of a run, and those that it is in.
+#[derive(Default)]
+struct Loops {
+    names: Vec<String>,
+    known: HashMap<String, usize>,
+    /// The loops around what comes next: the number of each, and true for the one whose iterations are tasks.
+    open: Vec<(usize, bool)>,
+    tasks: u32,
+    /// The task that is at work; 0 for none.
+    task: u32,
+    /// The outermost loop of which an iteration began since the last step, with the number of loops around it.
+    fresh: Option<(usize, usize)>,
+}
+
+impl Loops {
+    fn begin(&mut self, name: &str, parallel: bool) {
+        let number = match self.known.get(name) {
+            Some(number) => *number,
+            None => {
+                self.names.push(name.to_string());
+                self.known.insert(name.to_string(), self.names.len() - 1);
+                self.names.len() - 1
+            }
+        };
+        let depth = self.open.len();
+        if self.fresh.is_none_or(|(outermost, _)| depth < outermost) {
+            self.fresh = Some((depth, number));
+        }
+        let is_task = parallel && self.task == 0;
+        if is_task {
+            self.tasks += 1;
+            self.task = self.tasks;
+        }
+        self.open.push((number, is_task));
+    }
+
+    fn end(&mut self) {
+        if let Some((_, true)) = self.open.pop() {
+            self.task = 0;
+        }
     }
 }

@@ -39,4 +39,7 @@ pub(crate) struct ReportArgs {
     /// Give the data of the page as one JSON object, whose schema is `report/schema.json`, in place of the page
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the order of evaluation as an animation, in place of the page
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "json", "check", "no_source"])]
+    pub(crate) gif: Option<PathBuf>,
 }

@@ -97,7 +97,8 @@ Examples:
   halide report blur                                     the best schedule, to out/blur.html
   halide report blur --schedule tiles,strips             two schedules side by side
   halide report unsharp photo.jpg --schedule mine.sched -o unsharp.html
-  halide report harris --json --size 1530x2554           the data of the page";
+  halide report harris --json --size 1530x2554           the data of the page
+  halide report blur --schedule tiles --gif tiles.gif    the order of evaluation, animated";
 
 /// Examples for the help of `new`.
 pub(crate) const NEW: &str = "\

@@ -33,7 +33,7 @@ pub(crate) fn header(first: &str, key: &TuneKey, times: &str) -> String {
 }
 
 /// Writes a file.
-pub(crate) fn write(place: &Place, text: &str) -> Result<(), Failure> {
-    let written = place.write(|sink| sink.write_all(text.as_bytes()));
+pub(crate) fn write(place: &Place, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
+    let written = place.write(|sink| sink.write_all(content.as_ref()));
     written.map_err(|error: io::Error| Failure(format!("{}: {error}", files::shown(place.path()))))
 }

@@ -216,6 +216,7 @@ impl Outcome<'_> {
             inspection: &compiled.inspect()?,
             schedule: ScheduleText { name: self.schedule.to_string(), file: file.to_string(), text },
             profile: first.map(|(profile, counts)| (profile, counts.as_slice())),
+            image_bytes: self.job.image_bytes(),
             moments: None,
             order: None,
             roofline: None,

@@ -21,6 +21,7 @@
 //!     count c2 += 1
 //!     count c5 += 1
 //!     count c6 += 1
+//!     count c8 += 1
 //!     provide f#f0(x#L0): f#b1 = in#b0(x#L0)
 //!   }
 //! }
@@ -29,7 +30,7 @@
 use crate::lower::walk;
 use halide_core::ids::FuncId;
 use halide_ir::visit::{for_each_node, nested, substitute};
-use halide_ir::{Expr, ExprKind, Program, Stmt, Sym, build};
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
 use std::collections::BTreeMap;
 
 /// The quantities that are counted of each Func.
@@ -74,15 +75,24 @@ impl Counted {
     }
 }
 
-/// A counter: the Func and the quantity.
-pub type Counter = (FuncId, Counted);
+/// The meaning of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The Func whose definitions do what is counted.
+    pub func: FuncId,
+    /// The quantity.
+    pub what: Counted,
+    /// The buffer that bytes are read from, where one is counted apart; `None` for all of the quantity.
+    pub from: Option<BufId>,
+}
 
 /// Adds counts to every definition and every allocation. Also returns what the program's counters count, in their
 /// order.
 pub fn instrument(program: Program) -> (Program, Vec<Counter>) {
     let mut counters = Vec::new();
     let program = walk::map_body(program, |body, program| {
-        statement(&mut Instrument { program, first: BTreeMap::new(), counters: &mut counters }, body)
+        let (first, sources) = (BTreeMap::new(), BTreeMap::new());
+        statement(&mut Instrument { program, first, sources, counters: &mut counters }, body)
     });
     (program, counters)
 }
@@ -91,28 +101,45 @@ struct Instrument<'p> {
     program: &'p mut Program,
     /// The number of the first counter of each Func seen.
     first: BTreeMap<FuncId, u32>,
+    /// The counter of the bytes that a Func reads from a buffer.
+    sources: BTreeMap<(FuncId, BufId), u32>,
     counters: &'p mut Vec<Counter>,
 }
 
 impl Instrument<'_> {
     fn count(&mut self, func: FuncId, what: Counted, amount: Expr) -> Stmt {
-        let Instrument { program, first, counters } = self;
+        let Instrument { program, first, counters, .. } = self;
         let first = *first.entry(func).or_insert_with(|| {
             let start = program.counters.len() as u32;
             program.counters.extend(Counted::ALL.map(|what| what.counter(program.func_name(func))));
-            counters.extend(Counted::ALL.map(|what| (func, what)));
+            counters.extend(Counted::ALL.map(|what| Counter { func, what, from: None }));
             start
         });
         Stmt::Count { counter: first + what as u32, amount }
     }
 
+    /// Counts bytes that a Func reads from one buffer.
+    fn count_source(&mut self, func: FuncId, buf: BufId, amount: Expr) -> Stmt {
+        let Instrument { program, sources, counters, .. } = self;
+        let counter = *sources.entry((func, buf)).or_insert_with(|| {
+            let all = Counted::Loaded.counter(program.func_name(func));
+            program.counters.push(format!("{all} from {}", program.buffers[buf].name));
+            counters.push(Counter { func, what: Counted::Loaded, from: Some(buf) });
+            program.counters.len() as u32 - 1
+        });
+        Stmt::Count { counter, amount }
+    }
+
     /// The counts of `points` points of one definition, which do this work each.
-    fn of_points(&mut self, func: FuncId, points: &Expr, work: Work) -> Vec<Stmt> {
+    fn of_points(&mut self, func: FuncId, points: &Expr, work: &Work) -> Vec<Stmt> {
         let mut counts = vec![self.count(func, Counted::Points, points.clone())];
         let each =
             [(Counted::Loaded, work.loaded), (Counted::Stored, work.stored), (Counted::Operations, work.operations)];
         for (what, amount) in each.into_iter().filter(|(_, amount)| *amount > 0) {
             counts.push(self.count(func, what, build::mul(points.clone(), build::int(amount))));
+        }
+        for (buf, bytes) in &work.sources {
+            counts.push(self.count_source(func, *buf, build::mul(points.clone(), build::int(*bytes))));
         }
         counts
     }
@@ -121,7 +148,8 @@ impl Instrument<'_> {
 fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::Provide { func, ref mask, .. } => {
-            let counts = cx.of_points(func, &stored(mask.as_ref()), Work::of(cx.program, &s));
+            let work = Work::of(cx.program, &s);
+            let counts = cx.of_points(func, &stored(mask.as_ref()), &work);
             build::block(counts.into_iter().chain([s]))
         }
         // A step holds names and stores only, so its points are counted in front of it.
@@ -131,7 +159,7 @@ fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
             let mut counts = Vec::new();
             for (points, provide) in provides {
                 let work = Work::of(cx.program, provide);
-                counts.extend(cx.of_points(func, &points, work));
+                counts.extend(cx.of_points(func, &points, &work));
             }
             build::block(counts.into_iter().chain([s]))
         }
@@ -148,9 +176,11 @@ fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
 }
 
 /// The work of a definition for one point.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Work {
     loaded: i64,
+    /// The bytes that are loaded from each buffer.
+    sources: BTreeMap<BufId, i64>,
     stored: i64,
     operations: i64,
 }
@@ -170,7 +200,10 @@ impl Work {
                     return;
                 }
                 match e.kind() {
-                    ExprKind::Read { buf, .. } => work.loaded += size(*buf),
+                    ExprKind::Read { buf, .. } => {
+                        work.loaded += size(*buf);
+                        *work.sources.entry(*buf).or_default() += size(*buf);
+                    }
                     kind => work.operations += i64::from(is_operation(kind) && !e.ty().is_index()),
                 }
             });

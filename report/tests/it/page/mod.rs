@@ -2,5 +2,5 @@
 
 mod chromium;
 mod opened;
-mod samples;
+pub(crate) mod samples;
 mod used;

@@ -4,7 +4,7 @@ use halide_report::graph::{EdgeSpec, NodeKind, NodeSpec, layout};
 use serde_json::{Value, json};
 
 /// The samples made by hand, by their names.
-pub(super) const SAMPLES: [(&str, &str); 6] = [
+pub(crate) const SAMPLES: [(&str, &str); 6] = [
     ("blur", include_str!("../../samples/blur.json")),
     ("compare", include_str!("../../samples/compare.json")),
     ("hostile", include_str!("../../samples/hostile.json")),
@@ -14,15 +14,15 @@ pub(super) const SAMPLES: [(&str, &str); 6] = [
 ];
 
 /// A sample by its name.
-pub(super) fn sample(name: &str) -> Value {
+pub(crate) fn sample(name: &str) -> Value {
     let text = SAMPLES.iter().find(|(known, _)| *known == name).expect("the sample is known").1;
     serde_json::from_str(text).expect("a sample is JSON")
 }
 
 /// A chain of definitions, each computed at the root.
-pub(super) fn chain(count: usize) -> Value {
+pub(crate) fn chain(count: usize) -> Value {
     let name = |i: usize| format!("stage_{i}");
-    let node = |i| NodeSpec { name: name(i), kind: NodeKind::Func, is_output: i + 1 == count, is_inline: false };
+    let node = |i| NodeSpec { is_output: i + 1 == count, ..NodeSpec::new(&name(i), NodeKind::Func) };
     let nodes: Vec<NodeSpec> = (0..count).map(node).collect();
     let edges: Vec<EdgeSpec> = (1..count).map(|to| EdgeSpec::new(to - 1, to)).collect();
     let definitions: Vec<Value> = (0..count)
@@ -63,14 +63,14 @@ pub(super) fn chain(count: usize) -> Value {
 fn code(lines: usize, count: usize) -> Value {
     let text: String =
         (0..lines).map(|i| format!("  vpaddw zmm{}, zmm{}, [rsp+{i}]\n", i % 32, (i + 7) % 32)).collect();
-    let kinds = ["body", "address", "check", "spill"];
+    let kinds = ["body", "address", "check", "move"];
     let run = |i: usize| json!([8, i % count, 2 * (i % count) + 1, kinds[i % kinds.len()]]);
     let map: Vec<Value> = (0..lines / 8).map(run).collect();
     json!([{"name": "pipeline", "language": "asm", "text": text, "map": map}])
 }
 
 /// A report with so many rows in its nest, and 40,000 lines of code.
-pub(super) fn large(rows: usize) -> Value {
+pub(crate) fn large(rows: usize) -> Value {
     let count = 40;
     let mut data = chain(count);
     let nest: Vec<Value> = (0..rows)
@@ -83,4 +83,17 @@ pub(super) fn large(rows: usize) -> Value {
     data["nest"] = nest.into();
     data["title"] = "large".into();
     data
+}
+
+/// An order of evaluation of four points of `blur_x` by two tasks, of which one is computed twice.
+pub(crate) fn small_order() -> Value {
+    let canvas = json!({"name": "blur_x", "kind": "func", "min": [0, 0], "extent": [4, 1], "reuse": "bd.."});
+    let spans = [
+        json!([0, 0, 0, 0, 2, 1, -1, -1]),
+        json!([0, 2, 1, 0, 1, 1, -1, -1]),
+        json!([0, 1, 0, 0, 2, 1, -1, -1]),
+        json!([0, 0, 2, 0, 2, 2, -1, -1]),
+    ];
+    let reuse = json!({"first": 4, "again": 3, "half": 1, "most": 5});
+    json!({"schematic": "4 points", "canvases": [canvas], "spans": spans, "tasks": 2, "reuse": reuse})
 }

@@ -1,7 +1,7 @@
 //! The page in use: hovering, pinning, keys, folding, playing, and the choice between two reports.
 
 use super::chromium::Chromium;
-use super::samples::sample;
+use super::samples::{large, sample, small_order};
 use halide_report::html::html;
 
 /// The texts of what a selector finds.
@@ -16,9 +16,9 @@ fn texts(chromium: &mut Chromium, selector: &str) -> Vec<String> {
 fn hovering_lights_all_panes() {
     let Some(mut chromium) = Chromium::start() else { return };
     chromium.open(&html(&sample("blur")), "");
-    let (x, y) = chromium.middle("#dag .node:nth-of-type(4)");
+    let (x, y) = chromium.middle("#dag .node:nth-of-type(3)");
     assert!(texts(&mut chromium, ".lit").is_empty());
-    let name = chromium.ask("document.querySelector('#dag .node:nth-of-type(4) title').textContent");
+    let name = chromium.ask("document.querySelector('#dag .node:nth-of-type(3) title').textContent");
     assert_eq!(name, "blur_x");
     chromium.point(x, y, false);
     chromium.wait("document.querySelector('.node.lit')");
@@ -30,6 +30,69 @@ fn hovering_lights_all_panes() {
     assert!(texts(&mut chromium, "#selected")[0].contains("48.6"));
     chromium.point(1390.0, 5.0, false);
     chromium.wait("!document.querySelector('.node.lit')");
+}
+
+/// Elements that look the same are left alone: along the loops of a definition, only rows of loops and code change.
+#[test]
+fn hovering_along_a_definition_changes_its_rows_alone() {
+    let Some(mut chromium) = Chromium::start() else { return };
+    chromium.open(&html(&large(3000)), "");
+    let (x, y) = chromium.middle("#loops .line");
+    let hover = |chromium: &mut Chromium, row: f64| {
+        let seen = chromium.ask("hovers.count");
+        chromium.point(x + 40.0, y + 21.0 * row, false);
+        chromium.wait(&format!("hovers.count > {seen}"));
+    };
+    hover(&mut chromium, 2.0);
+    chromium.wait("document.querySelector('#dag .node.lit')");
+    chromium.ask(
+        "void new MutationObserver((all) => (window.changed = [...window.changed || [], ...all.map((one) => \
+         one.target.closest('.pane').id)])).observe(document.querySelector('main'), \
+         { subtree: true, attributeFilter: ['class'] })",
+    );
+    hover(&mut chromium, 3.0);
+    let touched = chromium.ask("hovers.touched").as_f64().unwrap_or_default();
+    assert!((1.0..60.0).contains(&touched), "{touched} elements");
+    let panes = chromium.ask("[...new Set(window.changed)].sort()");
+    assert_eq!(panes, serde_json::json!(["code", "loops"]));
+}
+
+#[test]
+fn overlays_colour_the_order_of_evaluation() {
+    let Some(mut chromium) = Chromium::start() else { return };
+    let mut data = sample("blur");
+    data["order"] = small_order();
+    chromium.open(&html(&data), "");
+    let buttons = "[...document.querySelectorAll('#order .player .choice:last-child button')]";
+    let names = chromium.ask(&format!("{buttons}.map((node) => node.textContent)"));
+    assert_eq!(names, serde_json::json!(["fresh", "computed", "read", "reuse", "tasks"]));
+    let end = "(() => { const at = document.querySelector('.player input'); at.value = at.max; \
+               at.dispatchEvent(new Event('input')); })()";
+    chromium.ask(end);
+    // The colour of the middle of each cell of the last canvas.
+    let cells = "(() => { const node = [...document.querySelectorAll('#order .canvases canvas')].at(-1); \
+                 const at = (i) => [...node.getContext('2d').getImageData(i * 12 + 5, 5, 1, 1).data].join(' '); \
+                 return [0, 1, 2, 3].map(at); })()";
+    let mut seen = std::collections::BTreeMap::new();
+    for (at, name) in ["fresh", "computed", "read", "reuse", "tasks"].into_iter().enumerate() {
+        chromium.ask(&format!("{buttons}[{at}].click()"));
+        let colours = chromium.ask(cells);
+        let colours: Vec<String> = colours.as_array().into_iter().flatten().map(|colour| colour.to_string()).collect();
+        let alike: Vec<usize> =
+            colours.iter().map(|one| colours.iter().position(|other| other == one).unwrap_or_default()).collect();
+        seen.insert(name, alike);
+    }
+    // Cell 1 is computed twice; cells 0 and 1 are read once, 2 and 3 never; reuse is of 0 and 1, nearer of 0; the first
+    // two cells are of one task, the others of another.
+    assert_eq!(seen["computed"], [0, 1, 0, 0]);
+    assert_eq!(seen["read"], [0, 0, 2, 2]);
+    assert_eq!(seen["reuse"], [0, 1, 2, 2]);
+    assert_eq!(seen["tasks"], [0, 0, 2, 2]);
+    let legend = texts(&mut chromium, "#order .legend");
+    assert!(legend[0].contains("2 tasks"), "{legend:?}");
+    chromium.ask(&format!("{buttons}[3].click()"));
+    let legend = texts(&mut chromium, "#order .legend");
+    assert!(legend[0].contains("at most 1 other points") && legend[0].contains("all at most 5"), "{legend:?}");
 }
 
 #[test]
@@ -129,7 +192,7 @@ fn both_reports_of_a_comparison_can_be_seen() {
     chromium.wait("document.querySelector('#schedule').textContent.includes('rows = 32')");
     assert_eq!(chromium.ask("document.querySelectorAll('#compare, #top').length"), 2);
     // The page of the other report listens, and that of the first no longer does.
-    let (x, y) = chromium.middle("#dag .node:nth-of-type(4)");
+    let (x, y) = chromium.middle("#dag .node:nth-of-type(3)");
     chromium.point(x, y, true);
     chromium.wait("location.hash === '#f=blur_x'");
 }

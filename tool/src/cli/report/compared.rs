@@ -1,9 +1,25 @@
 //! The comparison of two reports: what is not the same.
 
+use super::apart::Apart;
+use super::subject::Made;
 use serde_json::{Value, json};
 
+/// Adds a second report to the first, with the numbers in which it differs and the first value that does. `loose` names
+/// the schedules that may round otherwise.
+pub(super) fn compare(first: &mut Made, second: Made, loose: &[&str]) {
+    let result = first.outputs.as_deref().zip(second.outputs.as_deref()).map(|(a, b)| Apart::of(a, b));
+    let mut compare = compared(&first.data, second.data);
+    if let Some(result) = result {
+        compare["result"] = result.data(loose);
+        if let Some(facts) = first.data["facts"].as_array_mut() {
+            facts.push(json!(["A beside B", result.text(loose)]));
+        }
+    }
+    first.data["compare"] = compare;
+}
+
 /// The second report, and the numbers in which it differs from the first.
-pub(super) fn compared(first: &Value, second: Value) -> Value {
+fn compared(first: &Value, second: Value) -> Value {
     let mut differences = Vec::new();
     let mut add = |what: &str, of: &dyn Fn(&Value) -> Option<f64>, shown: &dyn Fn(f64) -> String| {
         if let (Some(a), Some(b)) = (of(first), of(&second)) {

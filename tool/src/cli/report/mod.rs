@@ -1,5 +1,7 @@
 //! `halide report`: what a schedule made of an app and what a run of it does, as one page that needs nothing else.
 
+mod animated;
+mod apart;
 mod compared;
 mod roofline;
 mod roofs;
@@ -7,7 +9,7 @@ mod subject;
 mod traced;
 
 use super::args::{Backend, ReportArgs};
-use super::common::{self, Runner};
+use super::common::{self, Found, Runner};
 use super::failure::Failure;
 use super::kept_machine::kept_machine;
 use super::output;
@@ -15,6 +17,9 @@ use super::terminal::{busy, say};
 use super::tool::Tool;
 use crate::app::App;
 use crate::files;
+use crate::job::Job;
+use crate::place::Place;
+use animated::Animated;
 use halide::machine::{Declared, Machine};
 use halide_report::html::html;
 use serde_json::Value;
@@ -32,9 +37,12 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
         found.push(common::found_schedule(app, name, &args.numbers.set)?);
     }
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}.html", app.name)));
-    let named = args.output.as_deref().map(output::place).transpose()?;
+    let named = args.gif.as_deref().or(args.output.as_deref()).map(output::place).transpose()?;
     let job = common::job(tool, app, &args.common, args.file.as_deref(), found.first().map(|found| &found.schedule))?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
+    if let (Some(place), true) = (&named, args.gif.is_some()) {
+        return animate((app, &job), &runner, (&names[..], &found[..]), args, place);
+    }
     let figures = figures(args)?;
     let mut made = Vec::new();
     for (name, found) in names.iter().zip(&found) {
@@ -43,8 +51,11 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
     let mut reports = made.into_iter();
     let Some(mut first) = reports.next() else { return Ok(()) };
     if let Some(second) = reports.next() {
-        first["compare"] = compared::compared(&first, second);
+        let loose = names.iter().zip(&found).filter(|(_, found)| found.schedule.reassociates());
+        let loose: Vec<&str> = loose.map(|(name, _)| name.as_str()).collect();
+        compared::compare(&mut first, second, &loose);
     }
+    let first = first.data;
     let text = match args.json {
         true => first.to_string(),
         false => busy("writing the page", || html(&first)),
@@ -73,6 +84,23 @@ fn figures(args: &ReportArgs) -> Result<Option<(Machine, String)>, Failure> {
     }))
 }
 
+/// Writes the animation of a schedule.
+fn animate(
+    of: (&'static App, &Job),
+    runner: &Runner,
+    (names, found): (&[String], &[Found]),
+    args: &ReportArgs,
+    place: &Place,
+) -> Result<(), Failure> {
+    let ([name], [found]) = (names, found) else {
+        return Err(Failure(format!("--gif draws one schedule, and --schedule names {}", names.len())));
+    };
+    let Animated { gif, frames, shown } = animated::animated(of, runner, name, found, &args.common)?;
+    output::write(place, &gif)?;
+    let path = files::shown(place.path());
+    say(format!("wrote {path} ({} KB, {frames} frames): {shown}", gif.len().div_ceil(1000)))
+}
+
 /// The schedules that are asked for; the app's best one by default.
 fn names(args: &ReportArgs, app: &App) -> Result<Vec<String>, Failure> {
     let names: Vec<String> = match &args.schedules[..] {
@@ -95,8 +123,10 @@ fn names(args: &ReportArgs, app: &App) -> Result<Vec<String>, Failure> {
 
 /// The end of the line that says where the report is.
 fn verdict(report: &Value) -> String {
-    match report["fault"].as_str() {
-        Some(_) => "; the run failed, and the page says why".to_string(),
-        None => report["profile"]["run_ms"].as_f64().map_or(String::new(), |ms| format!(": {ms:.2} ms a run")),
+    if report["fault"].is_string() {
+        return "; the run failed, and the page says why".to_string();
     }
+    let time = report["profile"]["run_ms"].as_f64().map_or(String::new(), |ms| format!(": {ms:.2} ms a run"));
+    let result = report["compare"]["result"]["text"].as_str().map_or(String::new(), |text| format!("; {text}"));
+    time + &result
 }

@@ -17,7 +17,6 @@ use halide::profile::Profile;
 use halide_report::model::{self, ScheduleText, Subject};
 use indicatif::ProgressBar;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Runs that are timed, beside those that are sampled.
@@ -27,24 +26,32 @@ const RUNS: u32 = 5;
 /// more than a few milliseconds, and some of a shorter one.
 const MOMENTS: (u64, Duration) = (100, Duration::from_millis(10));
 
+/// The report on a schedule.
+pub(super) struct Made {
+    pub(super) data: Value,
+    /// The results of its run, if that did not fail.
+    pub(super) outputs: Option<Vec<AnyBuffer>>,
+}
+
 /// A run that is over.
 #[derive(Default)]
 struct Ran {
     facts: Vec<(String, String)>,
     fault: Option<String>,
+    outputs: Option<Vec<AnyBuffer>>,
     /// Samples of many runs with the counts of one, and one run alone.
     profile: Option<(Profile, Vec<FuncCounts>)>,
     moments: Option<Profile>,
 }
 
-/// The data of the report on a schedule.
+/// Makes the report on a schedule.
 pub(super) fn made(
     (app, job): (&'static App, &Job),
     runner: &Runner,
     (name, found): (&str, &Found),
     args: &ReportArgs,
     figures: Option<&(Machine, String)>,
-) -> Result<Value, Failure> {
+) -> Result<Made, Failure> {
     let (compiled, compile_ms) = busy("compiling", || runner.compile(job, &found.schedule, &args.common))?;
     let inspection = busy("inspecting", || compiled.inspect())?;
     let (width, height) = job.size;
@@ -69,22 +76,24 @@ pub(super) fn made(
     let no_source = |_: &str| None;
     let source: &dyn Fn(&str) -> Option<String> = if args.no_source { &no_source } else { &read };
     let file = job.app.schedule(name).map_or(name, |named| named.file);
-    Ok(model::data(&Subject {
+    let data = model::data(&Subject {
         title: format!("{} \u{b7} {name}", job.app.name),
         facts,
         fault: ran.fault,
         inspection: &inspection,
         schedule: ScheduleText { name: name.to_string(), file: file.to_string(), text: found.text.clone() },
         profile: ran.profile.as_ref().map(|(profile, counts)| (profile, counts.as_slice())),
+        image_bytes: job.image_bytes(),
         moments: ran.moments.as_ref(),
         order: order.as_ref().map(|(replay, schematic)| (replay, schematic.clone())),
         roofline: ran.profile.as_ref().zip(figures).map(|((profile, counts), (machine, source))| {
             let (inspection, threads) = (&inspection, common::threads(&args.common));
-            roofline(&Run { inspection, profile, counts, images: &image_bytes(job), machine, source, threads })
+            roofline(&Run { inspection, profile, counts, images: &job.image_bytes(), machine, source, threads })
         }),
         findings: findings.as_deref(),
         source,
-    }))
+    });
+    Ok(Made { data, outputs: ran.outputs })
 }
 
 /// Runs the job: timed, checked if asked for, and sampled.
@@ -104,20 +113,12 @@ fn ran(job: &Job, runner: &Runner, compiled: &Compiled, args: &ReportArgs) -> Re
         ran.facts.push(("result".to_string(), difference.to_string()));
     }
     if matches!(runner, Runner::Engine(Engine::Interp | Engine::Eval)) {
+        ran.outputs = Some(outputs);
         return Ok(ran);
     }
     let sampled = busy("sampling", || job.sampled(compiled, threads, &mut outputs))?;
     ran.profile = sampled.into_iter().next();
     ran.moments = job.profiles(compiled, threads, &mut outputs, MOMENTS)?.into_iter().next();
+    ran.outputs = Some(outputs);
     Ok(ran)
-}
-
-/// The bytes of each image of the first run.
-fn image_bytes(job: &Job) -> BTreeMap<String, u64> {
-    let bytes = |buffer: &AnyBuffer| {
-        let points: u64 = buffer.dims().iter().map(|dim| dim.extent.max(0) as u64).product();
-        points * buffer.ty().bytes() as u64
-    };
-    let inputs = job.runs.first().into_iter().flatten();
-    inputs.map(|(name, buffer)| (name.clone(), bytes(buffer))).collect()
 }
