@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// The second report, and the numbers in which it differs from the first.
-pub(super) fn compared(first: &Value, second: Value) -> Value {
+pub(crate) fn compared(first: &Value, second: Value) -> Value {
     let mut differences = Vec::new();
     let mut add = |what: &str, of: &dyn Fn(&Value) -> Option<f64>, shown: &dyn Fn(f64) -> String| {
         if let (Some(a), Some(b)) = (of(first), of(&second)) {

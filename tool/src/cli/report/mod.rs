@@ -1,8 +1,8 @@
 //! `halide report`: what a schedule made of an app and what a run of it does, as one page that needs nothing else.
 
-mod compared;
+pub(crate) mod compared;
 mod roofline;
-mod subject;
+pub(crate) mod subject;
 mod traced;
 
 use super::args::{Backend, ReportArgs};
@@ -16,6 +16,7 @@ use crate::files;
 use halide_report::html::html;
 use serde_json::Value;
 use std::path::PathBuf;
+use subject::{Maker, Scheduled};
 
 /// The most schedules of a report: one, and one to compare it with.
 const MOST: usize = 2;
@@ -32,9 +33,22 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
     let named = args.output.as_deref().map(output::place).transpose()?;
     let job = common::job(tool, app, &args.common, args.file.as_deref(), found.first().map(|found| &found.schedule))?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
+    let maker = Maker {
+        app,
+        job: &job,
+        runner: &runner,
+        common: &args.common,
+        is_checked: args.check,
+        has_source: !args.no_source,
+        is_quiet: false,
+        cancel: None,
+    };
     let mut made = Vec::new();
     for (name, found) in names.iter().zip(&found) {
-        made.push(subject::made((app, &job), &runner, name, found, args)?);
+        let (compiled, compile_ms) = busy("compiling", || runner.compile(&job, &found.schedule, &args.common))?;
+        let file = app.schedule(name).map_or(name.as_str(), |named| named.file);
+        let scheduled = Scheduled { name, file, text: &found.text, compiled: &compiled, compile_ms };
+        made.push(maker.made(&scheduled)?);
     }
     let mut reports = made.into_iter();
     let Some(mut first) = reports.next() else { return Ok(()) };
