@@ -117,8 +117,9 @@ mod tests {
 
     #[test]
     fn pages_that_nobody_serves_ask_nobody() {
-        let data = json!({"title": "a", "live": {"versions": [1]}});
+        let data = json!({"title": "a", "live": {"versions": [1], "notice": "version 2: <b>"}});
         assert!(!html(&data).contains("connect-src") && !html(&data).contains("EventSource"));
+        assert!(live(&data).contains("version 2: &lt;b&gt;</p>"), "also where no program runs");
         assert!(live(&data).contains("connect-src 'self'; ") && live(&data).contains("new EventSource(\"/events\")"));
     }
 

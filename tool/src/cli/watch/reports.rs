@@ -56,9 +56,6 @@ impl Reports {
         if let Some(second) = reports.next() {
             data["compare"] = compared(&data, second);
         }
-        if let Some(facts) = data["facts"].as_array_mut() {
-            facts.extend(found.notice.iter().map(|notice| json!(["newer version", notice])));
-        }
         data["live"] = live(wanted, &found, setting);
         Ok(data)
     }
