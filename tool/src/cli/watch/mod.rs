@@ -39,6 +39,11 @@ mod shown;
 mod start;
 mod state;
 mod stopped;
+#[cfg(unix)]
+mod terminal;
+#[cfg(not(unix))]
+#[path = "without_terminal.rs"]
+mod terminal;
 mod versions;
 
 use super::args::{self, WatchArgs};

@@ -67,8 +67,8 @@ impl Versions {
         self.best = Some(best);
     }
 
-    /// The changes since the newest version, or since the schedule that the program before ran last; words for a version
-    /// without one or without directives.
+    /// The changes since the newest version, or since the schedule that the program before ran last; words for a
+    /// version without one or without directives.
     pub(super) fn changes(&self, schedule: &Schedule, text: &str, handed: Option<&str>) -> Vec<String> {
         if schedule.is_empty() {
             let nothing = if text.trim().is_empty() { "the file is empty" } else { "no directives" };
