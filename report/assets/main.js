@@ -53,17 +53,25 @@ function show(reports, at, switchTo) {
   };
 }
 
+/** The data that is shown, the place of the report in it, and what takes the listeners of its page away. */
+const shown = { data: null, at: 0, end: null };
+
+/** Shows data in place of what was shown before. */
+function present(data) {
+  const reports = data.compare && data.compare.b ? [data, data.compare.b] : [data];
+  const switchTo = (at) => {
+    if (shown.end) shown.end();
+    shown.at = at;
+    shown.end = show(reports, at, switchTo);
+  };
+  shown.data = data;
+  switchTo(Math.min(shown.at, reports.length - 1));
+}
+
 async function begin() {
   const root = document.documentElement;
   try {
-    const data = await unpacked();
-    const reports = data.compare && data.compare.b ? [data, data.compare.b] : [data];
-    let end = null;
-    const switchTo = (at) => {
-      if (end) end();
-      end = show(reports, at, switchTo);
-    };
-    switchTo(0);
+    present(await unpacked());
     requestAnimationFrame(() => setTimeout(() => (root.dataset.ready = performance.now().toFixed(1)), 0));
   } catch (error) {
     // What stands in the page without a program stays to be read.
@@ -72,4 +80,4 @@ async function begin() {
     console.error(error);
   }
 }
-begin();
+const begun = begin();

@@ -26,13 +26,28 @@ impl Job {
         threads: Option<usize>,
         outputs: &mut [AnyBuffer],
     ) -> Result<Vec<(Profile, Vec<FuncCounts>)>, Error> {
+        self.sampled_with(compiled, threads, None, outputs)
+    }
+
+    /// [`Job::sampled`] that another thread can end by `cancel`.
+    ///
+    /// # Errors
+    /// Of a run; [`Error::Cancelled`].
+    pub fn sampled_with(
+        &self,
+        compiled: &Compiled,
+        threads: Option<usize>,
+        cancel: Option<&Cancel>,
+        outputs: &mut [AnyBuffer],
+    ) -> Result<Vec<(Profile, Vec<FuncCounts>)>, Error> {
         let mut counts = Vec::new();
         for (inputs, output) in self.runs.iter().zip(outputs.iter_mut()) {
             // The first profiled run compiles, and finds caches as they are.
             let call = self.call(compiled, inputs, threads).count().profile();
+            let call = cancel.into_iter().fold(call, Call::cancel_with);
             counts.push(call.realize_all_into(&mut [output.view_mut()?])?.counts.unwrap_or_default());
         }
-        let profiles = self.profiles(compiled, threads, outputs, (ENOUGH_SAMPLES, LONG_ENOUGH))?;
+        let profiles = self.profiles_with(compiled, threads, cancel, outputs, (ENOUGH_SAMPLES, LONG_ENOUGH))?;
         Ok(profiles.into_iter().zip(counts).collect())
     }
 
@@ -45,10 +60,26 @@ impl Job {
         compiled: &Compiled,
         threads: Option<usize>,
         outputs: &mut [AnyBuffer],
+        until: (u64, Duration),
+    ) -> Result<Vec<Profile>, Error> {
+        self.profiles_with(compiled, threads, None, outputs, until)
+    }
+
+    /// [`Job::profiles`] that another thread can end by `cancel`.
+    ///
+    /// # Errors
+    /// Of a run; [`Error::Cancelled`].
+    pub fn profiles_with(
+        &self,
+        compiled: &Compiled,
+        threads: Option<usize>,
+        cancel: Option<&Cancel>,
+        outputs: &mut [AnyBuffer],
         (samples, time): (u64, Duration),
     ) -> Result<Vec<Profile>, Error> {
         let profile = |(inputs, output): (&Vec<(String, AnyBuffer)>, &mut AnyBuffer)| {
             let call = self.call(compiled, inputs, threads).profile_until(samples, time);
+            let call = cancel.into_iter().fold(call, Call::cancel_with);
             Ok(call.realize_all_into(&mut [output.view_mut()?])?.profile.unwrap_or_default())
         };
         self.runs.iter().zip(outputs).map(profile).collect()

@@ -22,6 +22,11 @@ mod schedules;
 mod schema;
 mod tune;
 mod watch;
+#[cfg(unix)]
+mod watch_cargo;
+#[cfg(unix)]
+mod watch_keys;
+mod watch_reports;
 mod why;
 mod words;
 
@@ -36,7 +41,7 @@ fn tests_that_are_not_compiled() {
         skip(Need::Feature("gpu"), "runs on a device");
     }
     if !cfg!(unix) {
-        skip(Need::System("unix"), "links, pipes and permissions of files");
+        skip(Need::System("unix"), "links, pipes, terminals, scripts and permissions of files");
     }
 }
 

@@ -12,27 +12,33 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// The time after which a test gives up; nothing takes as long.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-const ROOT: &str = "blur_x: compute_root()";
-const WIDE: &str = "blur_x: compute_root() vectorize(x, 8)";
+pub(crate) const ROOT: &str = "blur_x: compute_root()";
+pub(crate) const WIDE: &str = "blur_x: compute_root() vectorize(x, 8)";
 
 /// A watch of `mine.sched` that goes on, with a line of JSON for each row.
-struct Watching<'p> {
+pub(crate) struct Watching<'p> {
     place: &'p Workplace,
-    child: Child,
+    pub(crate) child: Child,
     lines: Receiver<String>,
-    start: Value,
+    pub(crate) start: Value,
 }
 
 impl<'p> Watching<'p> {
-    fn new(place: &'p Workplace, args: &str) -> Watching<'p> {
-        Watching::of_app(place, "blur", args)
+    pub(crate) fn new(place: &'p Workplace, args: &str) -> Watching<'p> {
+        Watching::of_app(place, "blur", args, &[])
     }
 
-    fn of_app(place: &'p Workplace, app: &str, args: &str) -> Watching<'p> {
+    pub(crate) fn of_app(
+        place: &'p Workplace,
+        app: &str,
+        args: &str,
+        variables: &[(&str, std::path::PathBuf)],
+    ) -> Watching<'p> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_halide"));
         command.args(format!("watch {app} mine.sched --threads 1 --json {args}").split_whitespace());
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
         command.current_dir(place.path("")).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary starts");
         let (send, lines) = channel();
@@ -44,13 +50,13 @@ impl<'p> Watching<'p> {
         watching
     }
 
-    fn line(&self) -> Value {
+    pub(crate) fn line(&self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).expect("a line");
         serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"))
     }
 
     /// The next row that is done.
-    fn row(&self) -> Value {
+    pub(crate) fn row(&self) -> Value {
         loop {
             let row = self.line();
             assert_eq!(row["event"], "row", "{row}");
@@ -61,7 +67,7 @@ impl<'p> Watching<'p> {
     }
 
     /// Writes the file aside and renames it, as editors do.
-    fn save(&self, text: impl AsRef<[u8]>) {
+    pub(crate) fn save(&self, text: impl AsRef<[u8]>) {
         let aside = self.place.path("aside");
         fs::write(&aside, text).unwrap();
         fs::rename(aside, self.file()).unwrap();
@@ -72,7 +78,7 @@ impl<'p> Watching<'p> {
     }
 
     /// Waits for its end.
-    fn ended(mut self) -> bool {
+    pub(crate) fn ended(mut self) -> bool {
         self.child.wait().expect("it ends").success()
     }
 }
@@ -86,7 +92,7 @@ impl Drop for Watching<'_> {
 }
 
 #[track_caller]
-fn check_row(row: &Value, version: u64, kind: &str, parts: &[&str]) {
+pub(crate) fn check_row(row: &Value, version: u64, kind: &str, parts: &[&str]) {
     assert_eq!((&row["version"], &row["kind"]), (&json!(version), &json!(kind)), "{row}");
     let text = row["error"].as_str().map_or(row["changes"].to_string(), str::to_string);
     for part in parts {
@@ -212,7 +218,7 @@ fn mistakes_are_found_before_anything_runs() {
 }
 
 /// The answer of the page's server to a request, up to `end`.
-fn ask(url: &str, request: &str, end: &str) -> String {
+pub(crate) fn ask(url: &str, request: &str, end: &str) -> String {
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -281,7 +287,7 @@ fn many_saves_leave_nothing_behind() {
 }
 
 #[cfg(unix)]
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     assert!(killed.success());
 }
@@ -302,7 +308,7 @@ fn ctrl_c_ends_the_watch() {
 fn a_save_and_ctrl_c_end_a_run_that_takes_long() {
     let place = Workplace::new();
     fs::write(place.path("mine.sched"), "").unwrap();
-    let watch = Watching::of_app(&place, "hist", "--size 4000x3000");
+    let watch = Watching::of_app(&place, "hist", "--size 4000x3000", &[]);
     std::thread::sleep(Duration::from_millis(300));
     watch.save("blur_z: compute_root()");
     while !watch.row()["error"].to_string().contains("`blur_z`") {}

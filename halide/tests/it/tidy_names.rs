@@ -35,7 +35,7 @@ fn is_shipped(path: &str) -> bool {
 }
 
 /// Files and folders that read text, with what that is.
-const READERS: [(&str, &str); 21] = [
+const READERS: [(&str, &str); 22] = [
     ("halide-ir/src/parse/", "text of loop IR"),
     ("halide-ir/src/typing.rs", "types in loop IR: `u16x8`"),
     ("halide-sched/src/schedule/text.rs", "text of schedules"),
@@ -52,6 +52,7 @@ const READERS: [(&str, &str); 21] = [
     ("tool/src/cli/new.rs", "a program to begin with, which gets another name"),
     ("tool/src/cli/processor.rs", "files of the operating system"),
     ("tool/src/cli/stamp.rs", "comments of schedule files"),
+    ("tool/src/serve/path.rs", "paths that browsers ask for"),
     ("tool/src/serve/request.rs", "requests of browsers"),
     ("tool/src/files.rs", "paths of files, in messages"),
     ("apps/src/filters/resize.rs", "a ratio as setting"),

@@ -30,6 +30,9 @@ const STYLES: [&str; 3] = [
     include_str!("../../assets/charts.css"),
 ];
 
+/// The program and the style that a served page has in addition.
+pub(super) const LIVE: (&str, &str) = (include_str!("../../assets/live.js"), include_str!("../../assets/live.css"));
+
 /// The whole program.
 pub(super) fn script() -> String {
     SCRIPTS.concat()
@@ -43,6 +46,15 @@ pub(super) fn style() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn served_pages_ask_their_server_alone_and_write_text_as_text() {
+        let (script, style) = LIVE;
+        for word in ["innerHTML", "outerHTML", "insertAdjacent", "eval(", "import(", "http:", "https:", "</", "<!--"] {
+            assert!(!script.contains(word) && !style.contains(word), "{word}");
+        }
+        assert!(!style.contains("url("));
+    }
 
     #[test]
     fn nothing_in_the_assets_ends_their_elements() {

@@ -31,7 +31,26 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 /// assert!(page.contains("<dt><bdi>size</bdi></dt><dd><bdi>640x480</bdi></dd>"));
 /// ```
 pub fn html(data: &Value) -> String {
-    let (script, style) = (assets::script(), assets::style());
+    page(data, assets::script(), assets::style(), "")
+}
+
+/// Makes the page of a report that a server of its own keeps up to date. It may ask this server, and does so if `data`
+/// has `live`: `versions` (of what is watched, those that are shown), `of` (the name of what is watched), `data` (the
+/// path of the newest data), `follows` (true if newer versions take its place) and `notice` (a text or null). The
+/// server tells of versions by the events `row` at `/events`.
+///
+/// ```
+/// let live = serde_json::json!({"versions": [4], "of": "my.sched", "data": "/report.json", "follows": true});
+/// let page = halide_report::html::live(&serde_json::json!({"version": 1, "title": "blur", "live": live}));
+/// assert!(page.contains("connect-src 'self'"));
+/// ```
+pub fn live(data: &Value) -> String {
+    let (script, style) = assets::LIVE;
+    page(data, assets::script() + script, assets::style() + style, "connect-src 'self'; ")
+}
+
+/// Makes the page of a program and a style; `policy` is what it may do beside running them.
+fn page(data: &Value, script: String, style: String, policy: &str) -> String {
     let packed = STANDARD.encode(compress_to_vec(data.to_string().as_bytes(), LEVEL));
     let nonce = nonce(&[&script, &style, &packed]);
     let title = data["title"].as_str().unwrap_or("report");
@@ -40,7 +59,7 @@ pub fn html(data: &Value) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-{nonce}'; \
-         style-src 'nonce-{nonce}'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         style-src 'nonce-{nonce}'; {policy}img-src data:; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n\
          <link rel=\"icon\" href=\"{ICON}\">\n<style nonce=\"{nonce}\">\n{style}</style>\n\
@@ -94,6 +113,14 @@ mod tests {
     fn equal_reports_are_equal_files() {
         let data = json!({"title": "a", "facts": [["b", "c"]]});
         assert_eq!(html(&data), html(&data));
+    }
+
+    #[test]
+    fn pages_that_nobody_serves_ask_nobody() {
+        let data = json!({"title": "a", "live": {"versions": [1], "notice": "version 2: <b>"}});
+        assert!(!html(&data).contains("connect-src") && !html(&data).contains("EventSource"));
+        assert!(live(&data).contains("version 2: &lt;b&gt;</p>"), "also where no program runs");
+        assert!(live(&data).contains("connect-src 'self'; ") && live(&data).contains("new EventSource(\"/events\")"));
     }
 
     #[test]

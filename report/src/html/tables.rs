@@ -41,6 +41,9 @@ pub(super) fn tables(data: &Value) -> String {
         let text = Escaped(fault);
         let _ = write!(out, "<div id=\"fault\"><strong>The run ended with an error</strong><pre>{text}</pre></div>");
     }
+    if let Some(notice) = data["live"]["notice"].as_str() {
+        let _ = write!(out, "<p class=\"why\">{}</p>", Escaped(notice));
+    }
     facts(&mut out, data);
     table(&mut out, "Profile", &PROFILE, &data["profile"]["rows"]);
     table(&mut out, "Counts", &COUNTS, &data["profile"]["counts"]);

@@ -20,14 +20,32 @@ pub(crate) struct WatchArgs {
     /// With --backend gpu, which device, as for `run`
     #[arg(long, value_name = "WHICH")]
     pub(crate) device: Option<String>,
-    /// Also show rows, schedules and loop nests as a page at http://127.0.0.1:PORT/, for this machine alone; 0 takes a
-    /// port that is free
+    /// Also show rows, schedules and loop nests as a page at http://127.0.0.1:PORT/, for this machine alone, and the
+    /// full report of the newest version, which follows it, at /report; /report/3 is that of version 3, /report/3,5
+    /// compares two. 0 takes a port that is free
     #[arg(long, value_name = "PORT")]
     pub(crate) serve: Option<u16>,
+    /// For algorithms in Rust: also watch the sources of the crate (src/**/*.rs, build.rs, Cargo.toml), build it when
+    /// they change, and go on with the new program
+    ///
+    /// Cargo builds the program that runs, with its profile; nothing is timed meanwhile. A compiler error is
+    /// a row with its place, and the program that runs goes on; so is a program that cannot begin or
+    /// crashes. The new program has the same arguments and port, its rows stand below those before it, and
+    /// its first version is held against the interpreter again. CARGO names another cargo. Ctrl-C and `q`
+    /// end both, and a build that goes on. Not for Windows, where a program that runs cannot be replaced.
+    #[arg(long, verbatim_doc_comment)]
+    pub(crate) cargo: bool,
+    /// The manifest of the crate; by default the one in this folder or in the nearest one around it
+    #[arg(long, value_name = "FILE", requires = "cargo")]
+    pub(crate) manifest_path: Option<PathBuf>,
+    /// The features to build the crate with
+    #[arg(long, value_name = "LIST", requires = "cargo")]
+    pub(crate) features: Option<String>,
     /// Print one JSON object a line and nothing else
     ///
     /// The first has `event` "start", with app, file, size, threads, processor, algorithm (a hash of its
-    /// text) and url (of the page, or null). All others have `event` "row", with version (the number of
+    /// text), url (of the page, or null) and program (its number: with --cargo there is one such object for
+    /// each program). All others have `event` "row", with version (the number of
     /// the row), saved (in UTC), kind ("timed", "error", "gone") and done: the last object of a version
     /// has true, and replaces those before it. Timed rows have changes (directives that differ from the
     /// version before), runs, min_ms, median_ms, deviation (the median of how far samples are from their

@@ -66,6 +66,7 @@ pub(crate) const WATCH: &str = "\
 Examples:
   halide watch blur mine.sched                          a row for each save; Ctrl-C ends it
   halide watch blur mine.sched photo.jpg --serve 8080   also as a page at http://127.0.0.1:8080/
+  halide watch blur mine.sched --cargo                  the algorithm, too: builds the crate here when it changes
   halide watch blur mine.sched --json --saves 10        for programs, ten rows";
 
 /// Examples for the help of `why`.

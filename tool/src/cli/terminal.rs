@@ -86,10 +86,11 @@ pub(crate) fn spinner(what: &str) -> ProgressBar {
     bar
 }
 
-/// A line on a terminal that says what goes on; nothing in a pipe. It is empty as yet.
-pub(crate) fn live() -> ProgressBar {
+/// A line on a terminal that says what goes on, with another one `below` it; nothing in a pipe. It is empty as yet.
+pub(crate) fn live(below: Option<&str>) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+    let template = below.map_or("{wide_msg}".to_string(), |below| format!("{{wide_msg}}\n{below}"));
+    if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
     bar

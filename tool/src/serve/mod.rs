@@ -1,13 +1,17 @@
 //! A page and a stream of events for browsers on this machine: HTTP on the loopback address by the standard library.
 //!
-//! `GET /` is the page and `GET /events` the stream of server-sent events, from the first that is kept on. Everything
-//! else is refused, as are requests with another `Host` than this server's: no page of somebody else reads it. The page
-//! may ask nobody but this server, and runs the script in it alone, by a number that changes with each request.
+//! `GET /` is the page and `GET /events` the stream of server-sent events, from the first that is kept on. Reports are
+//! at `/report`, `/report/3` and `/report/3,5`, and their data at the same paths with `.json`: whoever has the server
+//! makes them ([`Reporter`]). Everything else is refused, as are requests with another `Host` than this server's: no
+//! page of somebody else reads it. The page may ask nobody but this server, and runs the script in it alone, by a
+//! number that changes with each request.
 
 mod log;
+pub(crate) mod path;
 mod request;
 
 use log::Log;
+use path::{Form, Path, Wanted};
 use request::{END, MOST_BYTES, Refusal};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
@@ -36,6 +40,21 @@ const NONCE: &str = "NONCE";
 const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                        Cross-Origin-Resource-Policy: same-origin\r\n";
 
+/// An answer to a request for a report.
+pub(crate) enum Answer {
+    /// The page of a report, which says itself what it may do.
+    Page(String),
+    /// The data of one, as JSON.
+    Data(String),
+    /// Nothing, and why.
+    Missing(String),
+    /// Nothing now, since too many wait or the watch ends.
+    Busy,
+}
+
+/// The maker of reports, called on the thread of a connection, which waits for it.
+pub(crate) type Reporter = dyn Fn(Wanted, Form) -> Answer + Send + Sync;
+
 /// A server of one page and its events; it ends with this.
 pub(crate) struct Server {
     address: SocketAddr,
@@ -47,6 +66,7 @@ pub(crate) struct Server {
 struct Shared {
     page: &'static str,
     port: u16,
+    reporter: Box<Reporter>,
     log: Log,
     open: AtomicUsize,
 }
@@ -56,11 +76,11 @@ impl Server {
     ///
     /// # Errors
     /// The port is taken or not allowed.
-    pub(crate) fn start(port: u16, page: &'static str) -> io::Result<Server> {
+    pub(crate) fn start(port: u16, page: &'static str, reporter: Box<Reporter>) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
         let (log, open) = (Log::default(), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { page, port: address.port(), log, open });
+        let shared = Arc::new(Shared { page, port: address.port(), reporter, log, open });
         let of_thread = shared.clone();
         let serve = move || {
             for stream in listener.incoming() {
@@ -80,6 +100,11 @@ impl Server {
     /// The address of the page.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// The port, also where any was asked for.
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
     }
 
     /// Sends an event to all pages, and to those that come later, in place of the last one with the same key.
@@ -142,11 +167,23 @@ impl Drop for Open {
 
 fn answer(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let head = head(stream)?;
-    match request::read(&head, shared.port) {
-        Ok("/") => page(stream, shared.page),
-        Ok("/events") => events(stream, &shared.log),
-        Ok(_) => refuse(stream, Refusal::Missing),
+    match request::read(&head, shared.port).map(path::read) {
+        Ok(Some(Path::Page)) => page(stream, shared.page),
+        Ok(Some(Path::Events)) => events(stream, &shared.log),
+        Ok(Some(Path::Report(wanted, form))) => report(stream, (shared.reporter)(wanted, form)),
+        Ok(None) => refuse(stream, Refusal::Missing),
         Err(refusal) => refuse(stream, refusal),
+    }
+}
+
+/// Sends a report, or the reason that there is none. A page has its policy in it, but for its frames.
+fn report(stream: &TcpStream, answer: Answer) -> io::Result<()> {
+    let policy = "Content-Security-Policy: frame-ancestors 'none'\r\n";
+    match answer {
+        Answer::Page(text) => send(stream, "200 OK", "text/html", policy, &text),
+        Answer::Data(text) => send(stream, "200 OK", "application/json", "", &text),
+        Answer::Missing(text) => send(stream, Refusal::Missing.status(), "text/plain", "", &format!("{text}\n")),
+        Answer::Busy => refuse(stream, Refusal::Busy),
     }
 }
 
@@ -166,31 +203,30 @@ fn head(mut stream: &TcpStream) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn refuse(mut stream: &TcpStream, refusal: Refusal) -> io::Result<()> {
-    let (status, text) = (refusal.status(), format!("{refusal}\n"));
+fn refuse(stream: &TcpStream, refusal: Refusal) -> io::Result<()> {
     let allow = if refusal == Refusal::Method { "Allow: GET\r\n" } else { "" };
+    send(stream, refusal.status(), "text/plain", allow, &format!("{refusal}\n"))
+}
+
+/// Sends an answer of one text; `more` are headers of its own.
+fn send(mut stream: &TcpStream, status: &str, kind: &str, more: &str, text: &str) -> io::Result<()> {
     write!(
         stream,
-        "HTTP/1.1 {status}\r\n{HEADERS}{allow}Content-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status}\r\n{HEADERS}{more}Content-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{text}",
         text.len()
     )
 }
 
-fn page(mut stream: &TcpStream, page: &str) -> io::Result<()> {
+fn page(stream: &TcpStream, page: &str) -> io::Result<()> {
     let random = || RandomState::new().hash_one(0);
     let nonce = format!("{:016x}{:016x}", random(), random());
     let text = page.replace(NONCE, &nonce);
     let policy = format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "Content-Security-Policy: default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; \
+         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
     );
-    write!(
-        stream,
-        "HTTP/1.1 200 OK\r\n{HEADERS}Content-Security-Policy: {policy}\r\nContent-Type: text/html; charset=utf-8\r\n\
-         Content-Length: {}\r\nConnection: close\r\n\r\n{text}",
-        text.len()
-    )
+    send(stream, "200 OK", "text/html", &policy, &text)
 }
 
 fn events(mut stream: &TcpStream, log: &Log) -> io::Result<()> {

@@ -41,7 +41,7 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Refusal::Broken => "the request is broken or too long",
             Refusal::Host => "the request is for another host; ask 127.0.0.1 or localhost",
-            Refusal::Missing => "there is nothing here; the page is at /",
+            Refusal::Missing => "there is nothing here; the page is at /, and the report of a version at /report",
             Refusal::Method => "only GET is answered",
             Refusal::Busy => "too many connections are open; close a page",
         })

@@ -1,11 +1,23 @@
 //! The server as browsers, and others, meet it.
 
-use super::{MOST_CONNECTIONS, Server};
+use super::path::{Form, Wanted};
+use super::{Answer, MOST_CONNECTIONS, Server};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 const PAGE: &str = "<!doctype html><script nonce=\"NONCE\">1</script>";
+
+/// A server whose reports say what was asked for.
+fn serve() -> Server {
+    let reporter = |wanted, form| match (wanted, form) {
+        (Wanted::Two(..), _) => Answer::Missing("one of them is gone".to_string()),
+        (Wanted::One(9), _) => Answer::Busy,
+        (wanted, Form::Page) => Answer::Page(format!("<!doctype html>{wanted:?}")),
+        (wanted, Form::Data) => Answer::Data(format!("{{\"wanted\": \"{wanted:?}\"}}")),
+    };
+    Server::start(0, PAGE, Box::new(reporter)).unwrap()
+}
 
 fn connect(server: &Server) -> TcpStream {
     let stream = TcpStream::connect(server.address).unwrap();
@@ -30,7 +42,7 @@ fn get(server: &Server, path: &str) -> String {
 
 #[test]
 fn the_page_may_run_its_own_script_alone() {
-    let server = Server::start(0, PAGE).unwrap();
+    let server = serve();
     let text = get(&server, "/");
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     assert!(
@@ -45,7 +57,7 @@ fn the_page_may_run_its_own_script_alone() {
 
 #[test]
 fn everything_else_is_refused() {
-    let server = Server::start(0, PAGE).unwrap();
+    let server = serve();
     let status = |text: &str| answer(&server, text).split("\r\n").next().unwrap_or_default().to_string();
     let host = format!("Host: {}\r\n\r\n", server.address);
     assert_eq!(status(&format!("GET /other HTTP/1.1\r\n{host}")), "HTTP/1.1 404 Not Found");
@@ -60,8 +72,27 @@ fn everything_else_is_refused() {
 }
 
 #[test]
+fn reports_are_asked_for_by_their_paths() {
+    let server = serve();
+    let page = get(&server, "/report/3");
+    let (head, body) = page.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("Content-Type: text/html;"), "{head}");
+    assert!(head.contains("Content-Security-Policy: frame-ancestors 'none'\r\n"), "{head}");
+    assert_eq!(body, "<!doctype html>One(3)");
+    let data = get(&server, "/report.json");
+    assert!(data.contains("Content-Type: application/json;") && data.ends_with("{\"wanted\": \"Newest\"}"), "{data}");
+    let missing = get(&server, "/report/3,4");
+    assert!(missing.starts_with("HTTP/1.1 404 ") && missing.ends_with("\r\n\r\none of them is gone\n"), "{missing}");
+    assert!(get(&server, "/report/9").starts_with("HTTP/1.1 503 "));
+    let foreign = answer(&server, "GET /report HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    assert!(foreign.starts_with("HTTP/1.1 403 Forbidden"), "{foreign}");
+    let written = answer(&server, &format!("POST /report HTTP/1.1\r\nHost: {}\r\n\r\n", server.address));
+    assert!(written.starts_with("HTTP/1.1 405 "), "{written}");
+}
+
+#[test]
 fn events_come_to_those_who_wait_and_those_who_come_late() {
-    let server = Server::start(0, PAGE).unwrap();
+    let server = serve();
     server.send("start", "start", "{}");
     let mut early = connect(&server);
     early.write_all(format!("GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).as_bytes()).unwrap();
@@ -91,8 +122,8 @@ fn events_come_to_those_who_wait_and_those_who_come_late() {
 
 #[test]
 fn there_are_few_connections_and_a_port_is_taken_once() {
-    let server = Server::start(0, PAGE).unwrap();
-    assert!(Server::start(server.address.port(), PAGE).is_err());
+    let server = serve();
+    assert!(Server::start(server.port(), PAGE, Box::new(|_, _| Answer::Busy)).is_err());
     assert_eq!(server.url(), format!("http://127.0.0.1:{}/", server.address.port()));
     let open: Vec<TcpStream> = (0..MOST_CONNECTIONS).map(|_| connect(&server)).collect();
     let text = answer(&server, "");

@@ -130,6 +130,13 @@ impl Chromium {
         path
     }
 
+    /// Opens a page that a server has, and waits until it can be used.
+    #[track_caller]
+    pub(super) fn visit(&mut self, url: &str) {
+        self.call("Page.navigate", json!({"url": url}));
+        self.wait("document.querySelector('html[data-ready]')");
+    }
+
     /// Opens a page and waits until it can be used; returns the milliseconds that took, as the page tells them.
     #[track_caller]
     pub(super) fn open(&mut self, page: &str, end: &str) -> f64 {

@@ -19,7 +19,7 @@ pub(super) fn compare(first: &mut Made, second: Made, loose: &[&str]) {
 }
 
 /// The second report, and the numbers in which it differs from the first.
-fn compared(first: &Value, second: Value) -> Value {
+pub(crate) fn compared(first: &Value, second: Value) -> Value {
     let mut differences = Vec::new();
     let mut add = |what: &str, of: &dyn Fn(&Value) -> Option<f64>, shown: &dyn Fn(f64) -> String| {
         if let (Some(a), Some(b)) = (of(first), of(&second)) {

@@ -2,16 +2,16 @@
 
 mod animated;
 mod apart;
-mod compared;
+pub(crate) mod compared;
+pub(crate) mod figures;
 mod roofline;
 mod roofs;
-mod subject;
+pub(crate) mod subject;
 mod traced;
 
 use super::args::{Backend, ReportArgs};
 use super::common::{self, Found, Runner};
 use super::failure::Failure;
-use super::kept_machine::kept_machine;
 use super::output;
 use super::terminal::{busy, say};
 use super::tool::Tool;
@@ -20,10 +20,11 @@ use crate::files;
 use crate::job::Job;
 use crate::place::Place;
 use animated::Animated;
-use halide::machine::{Declared, Machine};
+use figures::figures;
 use halide_report::html::html;
 use serde_json::Value;
 use std::path::PathBuf;
+use subject::{Maker, Scheduled};
 
 /// The most schedules of a report: one, and one to compare it with.
 const MOST: usize = 2;
@@ -43,10 +44,23 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
     if let (Some(place), true) = (&named, args.gif.is_some()) {
         return animate((app, &job), &runner, (&names[..], &found[..]), args, place);
     }
-    let figures = figures(args)?;
+    let maker = Maker {
+        app,
+        job: &job,
+        runner: &runner,
+        common: &args.common,
+        figures: figures(&args.common, args.backend, args.machine.as_deref())?,
+        is_checked: args.check,
+        has_source: !args.no_source,
+        is_quiet: false,
+        cancel: None,
+    };
     let mut made = Vec::new();
     for (name, found) in names.iter().zip(&found) {
-        made.push(subject::made((app, &job), &runner, (name, found), args, figures.as_ref())?);
+        let (compiled, compile_ms) = busy("compiling", || runner.compile(&job, &found.schedule, &args.common))?;
+        let file = app.schedule(name).map_or(name.as_str(), |named| named.file);
+        let scheduled = Scheduled { name, file, text: &found.text, compiled: &compiled, compile_ms };
+        made.push(maker.made(&scheduled)?);
     }
     let mut reports = made.into_iter();
     let Some(mut first) = reports.next() else { return Ok(()) };
@@ -67,21 +81,6 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
     };
     output::write(&place, &text)?;
     say(format!("wrote {} ({} KB){}", files::shown(&path), text.len().div_ceil(1000), verdict(&first)))
-}
-
-/// The figures of this machine and their source, for runs whose time is that of its cores.
-fn figures(args: &ReportArgs) -> Result<Option<(Machine, String)>, Failure> {
-    if args.backend != Backend::Cpu {
-        return Ok(None);
-    }
-    let target = common::target(&args.common);
-    Ok(Some(match &args.machine {
-        Some(path) => (common::read_machine(path)?, format!("figures of {}", files::shown(path))),
-        None => match kept_machine(&target) {
-            Ok(machine) => (machine, "measured figures".to_string()),
-            Err(Failure(why)) => (Declared::host(&target).machine, format!("typical figures, not measured: {why}")),
-        },
-    }))
 }
 
 /// Writes the animation of a schedule.

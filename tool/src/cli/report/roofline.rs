@@ -6,10 +6,10 @@
 //! from memory has no point.
 
 use super::super::processor::model;
+use super::figures::Figures;
 use super::roofs::{Roofs, Unit};
 use halide::counts::FuncCounts;
 use halide::inspect::{DefinitionRow, Inspection};
-use halide::machine::Machine;
 use halide::profile::{Activity, Profile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,9 +21,8 @@ pub(super) struct Run<'a> {
     pub(super) counts: &'a [FuncCounts],
     /// The bytes of each image.
     pub(super) images: &'a BTreeMap<String, u64>,
-    /// The machine that the code is for, and the source of its figures.
-    pub(super) machine: &'a Machine,
-    pub(super) source: &'a str,
+    /// The machine that the code is for.
+    pub(super) figures: &'a Figures,
     pub(super) threads: u32,
 }
 
@@ -31,13 +30,13 @@ pub(super) struct Run<'a> {
 pub(super) fn roofline(run: &Run<'_>) -> (Value, Value) {
     let points: Vec<Point> = run.counts.iter().filter_map(|counts| point(run, counts)).collect();
     let units: BTreeSet<Unit> = points.iter().map(|point| point.unit).collect();
-    let roofs = Roofs::of(run.machine, run.threads, &units);
+    let roofs = Roofs::of(&run.figures.machine, run.threads, &units);
     let mut data = roofs.json();
     data["text"] = format!(
         "{}, {} threads, {}. A point above the roof of memory reads from caches what it is counted to read from memory.",
         model(),
         roofs.threads,
-        run.source
+        run.figures.source
     )
     .into();
     let point = |point: &Point| {
@@ -123,6 +122,7 @@ fn region_bytes(run: &Run<'_>, row: &DefinitionRow) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halide::machine::Machine;
     use halide::prelude::*;
 
     #[test]
@@ -146,8 +146,7 @@ mod tests {
             profile: &profile,
             counts: &counts,
             images: &images,
-            machine: &Machine::host(),
-            source: "typical figures",
+            figures: &Figures { machine: Machine::host(), source: "typical figures".to_string() },
             threads: 1,
         };
         assert_eq!(memory_bytes(&run, "near"), Some(202 + 202), "its region of 101 and the image");

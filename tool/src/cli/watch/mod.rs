@@ -7,48 +7,56 @@
 //! **Right results.** The first version is held against the interpreter on parts of the output. Once one agrees in
 //! every bit, later ones are compared with it, in every value ([`judge`]).
 //!
-//! **Nothing is left behind.** There is one thread, the code of the last 16 versions is kept ([`kept`]), and of each
+//! **Reports.** A page asks for the report of a version on a thread of its own, and waits: the main thread makes it
+//! when nothing is measured ([`reports`]).
+//!
+//! **Algorithms in Rust.** With `--cargo` a supervisor builds the crate when its sources change, and starts one program
+//! after the other, each of which is a watch with the rows of those before it ([`cargo`]).
+//!
+//! **Nothing is left behind.** There are few threads, the code of the last 16 versions is kept ([`kept`]), and of each
 //! save the newest content alone.
 
+mod ask;
 mod best_file;
+mod cargo;
 mod changes;
 mod content;
+mod file;
+mod history;
 mod judge;
 mod kept;
+mod keys;
 mod look;
 mod mailbox;
+mod orders;
 mod page;
+mod reports;
 mod row;
 mod series;
 mod session;
 mod setting;
 mod shown;
+mod start;
+mod state;
+mod stopped;
+#[cfg(unix)]
+mod terminal;
+#[cfg(not(unix))]
+#[path = "without_terminal.rs"]
+mod terminal;
+mod versions;
 
-use super::args::{self, Backend, WatchArgs};
-use super::common::{self, Runner};
+use super::args::{self, WatchArgs};
+use super::common;
 use super::failure::Failure;
-use super::processor;
-use super::stamp;
-use super::terminal::note;
 use super::tool::Tool;
 use crate::app::App;
 use crate::files;
-use crate::serve::Server;
-use content::Seen;
-use halide::prelude::*;
-use judge::Judge;
-use look::Looking;
-use mailbox::Mailbox;
-use serde_json::json;
-use session::Session;
-use setting::Setting;
-use shown::Shown;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use start::Begun;
+use std::path::{Path, PathBuf};
 
-/// The exit status of a process that Ctrl-C ends while it does not listen.
-const INTERRUPTED: i32 = 130;
+/// The variable that names the file of a [`state::State`] to a program that a supervisor started.
+const STATE: &str = "HALIDE_WATCH_STATE";
 
 /// Shows a row for each save of a schedule file until Ctrl-C.
 pub(crate) fn watch(tool: &Tool, args: &WatchArgs) -> Result<(), Failure> {
@@ -57,33 +65,12 @@ pub(crate) fn watch(tool: &Tool, args: &WatchArgs) -> Result<(), Failure> {
         args::usage_error("with --random or --size there is no image to read");
     }
     check_file(app, &args.schedule)?;
-    let server = args.serve.map(page::server).transpose()?;
-    let schedule = match content::read(&args.schedule) {
-        Seen::Text(text) => Schedule::parse_with(&text, "", args.numbers.set.iter().cloned()).ok(),
-        _ => None,
-    };
-    let job = common::job(tool, app, &args.common, args.file.as_deref(), schedule.as_ref())?;
-    let runner = Runner::new(args.backend, args.device.as_deref())?;
-    let (interpreter, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new(), &args.common)?;
-    let outputs = job.outputs()?;
-    let mailbox = Arc::new(Mailbox::default());
-    end_on_ctrl_c(&mailbox);
-
-    let (algorithm, processor) = (stamp::algorithm(app, &args.common.params)?, processor::model());
-    let setting = Setting { job: &job, args, runner: &runner, mailbox: &mailbox, algorithm, processor };
-    let shown = start(&setting, server)?;
-    let mut session = Session::new(setting, shown, outputs, Judge::new(interpreter));
-    let end = args.lasts.and_then(|lasts| Instant::now().checked_add(lasts));
-    let looking = Looking::start(&args.schedule, &mailbox, end)?;
-    while !mailbox.is_over() && !session.is_done() {
-        match mailbox.take() {
-            Some(saved) => session.saved(saved)?,
-            None if session.is_measuring() => session.round()?,
-            None => mailbox.wait(Duration::from_secs(60)),
-        }
+    let state = std::env::var_os(STATE).map(PathBuf::from);
+    match (args.cargo, state) {
+        (false, _) => start::watch(tool, args, app, Begun::alone(args)),
+        (true, Some(path)) => start::watch(tool, args, app, Begun::supervised(path)?),
+        (true, None) => cargo::supervise(args, STATE),
     }
-    drop(looking);
-    session.end()
 }
 
 /// Refuses names that are no place for a file: a typing mistake would be waited for.
@@ -101,32 +88,4 @@ fn check_file(app: &App, path: &Path) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// Ends the watch on Ctrl-C: a second one does not wait for what is compiled.
-fn end_on_ctrl_c(mailbox: &Arc<Mailbox>) {
-    let mailbox = mailbox.clone();
-    let end = move || {
-        if mailbox.end() {
-            std::process::exit(INTERRUPTED);
-        }
-    };
-    if let Err(error) = ctrlc::set_handler(end) {
-        note(format!("Ctrl-C ends halide at once: {error}"));
-    }
-}
-
-/// Says what is watched.
-fn start(setting: &Setting<'_>, server: Option<Server>) -> Result<Shown, Failure> {
-    let Setting { job, args, algorithm, processor, .. } = setting;
-    let (width, height) = job.size;
-    let (threads, file) = (common::threads(&args.common), files::shown(&args.schedule));
-    let mut shown = Shown::new(args.json, server);
-    let facts = json!({
-        "event": "start", "app": job.app.name, "file": file, "size": [width, height], "threads": threads,
-        "processor": processor, "algorithm": algorithm, "url": shown.url(),
-    });
-    let title = format!("{} {width}x{height}, {threads} threads, on {processor}; watching {file}", job.app.name);
-    shown.start(&title, &facts)?;
-    Ok(shown)
 }

@@ -1,14 +1,14 @@
 //! The page that `--serve` shows: rows as they come, and the schedule and loop nest of the one that is chosen.
 
 use super::super::failure::Failure;
-use crate::serve::Server;
+use crate::serve::{Reporter, Server};
 
 /// The page, with its style and script in it.
 const PAGE: &str = include_str!("page.html");
 
 /// Starts the server of the page.
-pub(super) fn server(port: u16) -> Result<Server, Failure> {
-    Server::start(port, PAGE)
+pub(super) fn server(port: u16, reporter: Box<Reporter>) -> Result<Server, Failure> {
+    Server::start(port, PAGE, reporter)
         .map_err(|error| Failure(format!("--serve {port}: {error}; name another port, or 0 for one that is free")))
 }
 

@@ -4,18 +4,25 @@ use super::super::common::{Bench, threads, timed};
 use super::super::failure::Failure;
 use super::super::outputs;
 use super::super::stamp;
+use super::ask::Ask;
 use super::best_file::BestFile;
-use super::changes::changes;
-use super::content::Seen;
+use super::content::{self, Seen};
+use super::file;
+use super::history::Fate;
 use super::judge::{Judge, Verdict};
-use super::kept::{Kept, Version};
+use super::kept::Version;
 use super::mailbox::Saved;
+use super::reports::{NoReport, Reports};
 use super::row::{Outcome, Row, Standing, Timed};
 use super::series::{Ran, Series};
 use super::setting::Setting;
 use super::shown::Shown;
+use super::state::State;
+use super::versions::{Best, Versions};
 use crate::files;
 use crate::samples::Samples;
+use crate::serve::Answer;
+use crate::serve::path::Form;
 use halide::prelude::*;
 use indicatif::ProgressBar;
 use std::time::{Duration, Instant, SystemTime};
@@ -47,31 +54,45 @@ pub(super) struct Session<'a> {
     shown: Shown,
     outputs: Vec<AnyBuffer>,
     judge: Judge,
-    kept: Kept,
+    versions: Versions,
     best_file: BestFile,
-    rows: u64,
-    /// The first version that ran, with its row.
-    first: Option<(u64, Ran)>,
-    best: Option<(u64, Ran)>,
-    /// The newest version that ran.
-    newest: Option<(u64, Schedule)>,
+    /// The rows so far, which a program after this one goes on with.
+    state: State,
+    reports: Reports,
     open: Option<Open>,
+    /// The version that was written back to the file, with its text.
+    reverted: Option<(u64, String)>,
     /// The last note, which is not said again.
     noted: Option<String>,
 }
 
 impl<'a> Session<'a> {
-    /// A watch without rows yet.
-    pub(super) fn new(setting: Setting<'a>, shown: Shown, outputs: Vec<AnyBuffer>, judge: Judge) -> Session<'a> {
-        let best_file = BestFile::beside(&setting.args.schedule);
-        let (first, best, newest, open, noted) = (None, None, None, None, None);
-        let kept = Kept::default();
-        Session { setting, shown, outputs, judge, kept, best_file, rows: 0, first, best, newest, open, noted }
+    /// A watch with the rows of programs before this one.
+    pub(super) fn new(
+        setting: Setting<'a>,
+        shown: Shown,
+        outputs: Vec<AnyBuffer>,
+        judge: Judge,
+        state: State,
+    ) -> Session<'a> {
+        Session {
+            best_file: BestFile::beside(&setting.args.schedule),
+            setting,
+            shown,
+            outputs,
+            judge,
+            versions: Versions::default(),
+            state,
+            reports: Reports::default(),
+            open: None,
+            reverted: None,
+            noted: None,
+        }
     }
 
     /// Returns true once as many rows are done as were asked for, or nobody reads them any more.
     pub(super) fn is_done(&self) -> bool {
-        let enough = self.setting.args.saves.is_some_and(|most| self.rows >= most && self.open.is_none());
+        let enough = self.setting.args.saves.is_some_and(|most| self.state.rows >= most && self.open.is_none());
         enough || !self.shown.is_read()
     }
 
@@ -87,12 +108,17 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let started = Instant::now();
-        let goes_on = self.newest.as_ref().map(|(number, _)| *number);
+        let goes_on = self.versions.goes_on();
         let outcome = match &saved.seen {
             Seen::Gone => Outcome::Gone { goes_on },
             Seen::Defect(text) => Outcome::Error { text: text.clone(), goes_on },
             Seen::Text(text) => match self.version(text, &saved) {
                 Ok(()) => return Ok(()),
+                Err(_) if self.setting.mailbox.is_busy() && !self.setting.mailbox.has_news() => {
+                    // A pause, or a defect of something else: this version has its turn afterwards.
+                    self.setting.mailbox.put_back_save(saved);
+                    return Ok(());
+                }
                 Err(_) if self.setting.mailbox.is_busy() => {
                     let time = started.elapsed();
                     if time < LONG || self.setting.mailbox.is_over() {
@@ -104,9 +130,21 @@ impl<'a> Session<'a> {
                 Err(Failure(text)) => Outcome::Error { text, goes_on },
             },
         };
-        self.rows += 1;
-        self.shown.row(&Row { number: self.rows, saved: saved.at, is_done: true, outcome })?;
+        let number = self.state.rows + 1;
+        if let Outcome::Error { text, .. } = &outcome {
+            self.reports.add(number, Fate::Failed { text: text.clone(), goes_on });
+        }
+        self.done(&Row { number, saved: saved.at, is_done: true, outcome })?;
         self.rest();
+        Ok(())
+    }
+
+    /// Shows a row that is done, and keeps it for a program after this one.
+    fn done(&mut self, row: &Row) -> Result<(), Failure> {
+        self.state.add(row);
+        self.shown.row(row)?;
+        let failed = self.setting.keep(&self.state).err();
+        self.tell(failed);
         Ok(())
     }
 
@@ -125,25 +163,22 @@ impl<'a> Session<'a> {
         let timing = bench.time(1, &mut self.outputs, &ProgressBar::hidden())?;
         let compile_ms = version.compile_ms + timing.variants_ms;
         let version = Version { compile_ms, ..version };
-        self.kept.keep(&version);
+        self.versions.keep(&version);
         let is_loose = version.schedule.reassociates();
         let quick = self.judge.is_quick();
         let verdict = quick.then(|| self.judge.judge(job, &mut self.outputs, is_loose, &mailbox.run()));
-        self.rows += 1;
+        let number = self.state.rows + 1;
         let ran = Ran { version, ms: timing.min() };
-        let (best, first) = (self.best.as_ref(), self.first.as_ref());
-        let series = Series::new(&ran, best.map(|(_, ran)| ran), first.map(|(_, ran)| ran));
-        let standing = match (series.standing(), best) {
-            // From single runs of different moments.
-            (Standing::Open(_), Some((_, best))) => Standing::Open(ran.ms / best.ms - 1.0),
-            (standing, _) => standing,
-        };
+        let (series, standing) = self.versions.series(&ran);
         let mut samples = Samples::default();
         samples.push(ran.ms);
         let changes = self.changes(&ran.version.schedule, text);
         let timed = Timed { changes, samples, standing, kept_as: None, compile_ms, is_compiled, verdict };
-        self.newest = Some((self.rows, ran.version.schedule.clone()));
-        let (number, saved, text) = (self.rows, saved.at, text.to_string());
+        self.versions.set_newest(number, &ran.version.schedule);
+        self.state.rows = number;
+        self.state.schedule = Some(ran.version.text.clone());
+        self.reports.add(number, Fate::Ran { key: ran.version.text.clone(), text: text.to_string() });
+        let (saved, text) = (saved.at, text.to_string());
         let open = self.open.insert(Open { number, saved, timed, ran, text, series });
         self.shown.row(&open.row(false))?;
         self.show_details();
@@ -153,17 +188,53 @@ impl<'a> Session<'a> {
     /// A version with its code, and true if it had to be compiled.
     fn compiled(&mut self, schedule: Schedule) -> Result<(Version, bool), Failure> {
         let text = schedule.to_string();
-        if let Some(version) = self.kept.get(&text) {
+        if let Some(version) = self.versions.known(&text) {
             return Ok((version, false));
-        }
-        // The best and the first are never given up.
-        let pinned = [&self.best, &self.first].into_iter().flatten().find(|(_, ran)| ran.version.text == text);
-        if let Some((_, ran)) = pinned {
-            return Ok((ran.version.clone(), false));
         }
         let Setting { job, runner, .. } = self.setting;
         let (compiled, compile_ms) = runner.compile(job, &schedule, self.setting.common())?;
         Ok((Version { text, schedule, compiled, compile_ms }, true))
+    }
+
+    /// Answers a request for a report, or leaves it for later where a save comes in between.
+    pub(super) fn answer(&mut self, ask: Ask) -> Result<(), Failure> {
+        self.shown.state("making a report");
+        let (setting, versions) = (self.setting, &mut self.versions);
+        let report = self.reports.report(ask.wanted(), &setting, &mut |text| versions.known(text));
+        match (ask, report) {
+            (ask, Err(NoReport::Ended)) => setting.mailbox.put_back(ask),
+            (Ask::Send { form, reply, .. }, report) => {
+                let answer = match (report, form) {
+                    (Ok(data), Form::Page) => Answer::Page(halide_report::html::live(&data)),
+                    (Ok(data), Form::Data) => Answer::Data(data.to_string()),
+                    (Err(NoReport::Ended), _) => Answer::Busy,
+                    (Err(NoReport::Missing(text)), _) => Answer::Missing(text),
+                };
+                // A page that is gone needs no answer.
+                let _ = reply.send(answer);
+            }
+            (Ask::Write, Ok(data)) => self.shown.note(file::write_report(setting.job.app.name, data)),
+            (Ask::Write, Err(NoReport::Missing(text))) => self.shown.note(text),
+        }
+        self.rest();
+        Ok(())
+    }
+
+    /// Writes the best version back to the file, which then is saved like any other.
+    pub(super) fn revert(&mut self) {
+        let path = &self.setting.args.schedule;
+        let name = files::shown(path);
+        let Some(best) = &self.versions.best else {
+            return self.shown.note(format!("{name} stays as it is: there is no best version yet"));
+        };
+        let number = best.number;
+        if content::read(path) == Seen::Text(best.text.clone()) {
+            return self.shown.note(format!("{name} is version {number}, the best, already"));
+        }
+        match file::write(path, &best.text) {
+            Ok(()) => self.reverted = Some((number, best.text.clone())),
+            Err(text) => self.shown.note(text),
+        }
     }
 
     /// Gives the page the text and the loop nest of the open row.
@@ -193,19 +264,16 @@ impl<'a> Session<'a> {
         Ok(!is_ended)
     }
 
-    /// The changes since the version before, or words for a version without one or without directives.
-    fn changes(&self, schedule: &Schedule, text: &str) -> Vec<String> {
-        if schedule.is_empty() {
-            let nothing = if text.trim().is_empty() { "the file is empty" } else { "no directives" };
-            return vec![format!("{nothing}: the default schedule")];
+    /// The changes since the version before, behind the words for a version that is a special one.
+    fn changes(&mut self, schedule: &Schedule, text: &str) -> Vec<String> {
+        let reverted = self.reverted.take().filter(|(_, written)| written == text);
+        let mut all: Vec<String> =
+            reverted.map(|(number, _)| format!("reverted to version {number}")).into_iter().collect();
+        if let (None, Some(program)) = (self.versions.goes_on(), self.setting.program(&self.state)) {
+            all.push(program);
         }
-        match &self.newest {
-            Some((_, before)) => changes(before, schedule),
-            None => {
-                let count = schedule.len();
-                vec![format!("the first version, {count} directive{}", if count == 1 { "" } else { "s" })]
-            }
-        }
+        all.extend(self.versions.changes(schedule, text, self.state.schedule.as_deref()));
+        all
     }
 
     /// Says that the stamp in a text is for another algorithm.
@@ -259,9 +327,9 @@ impl<'a> Session<'a> {
     /// Ends the measurement of the open row: what is known of it by now is its result.
     pub(super) fn close(&mut self) -> Result<(), Failure> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
-        let number = open.number;
-        let early = || Verdict::Unchecked("it was saved again before".to_string());
-        open.timed.verdict.get_or_insert_with(early);
+        let is_handed_over = self.setting.mailbox.is_handed_over();
+        let early = if is_handed_over { "another program took over before" } else { "it was saved again before" };
+        open.timed.verdict.get_or_insert_with(|| Verdict::Unchecked(early.to_string()));
         let is_wrong = open.timed.verdict.as_ref().is_some_and(Verdict::is_wrong);
         if let Standing::Faster(delta) = open.timed.standing
             && is_wrong
@@ -269,12 +337,11 @@ impl<'a> Session<'a> {
             open.timed.standing = Standing::Open(delta);
         }
         let ran = Ran { ms: open.timed.samples.min(), ..open.ran.clone() };
+        let best = Best { number: open.number, ran, text: open.text.clone() };
         match open.timed.standing {
-            Standing::First if !is_wrong => {
-                (self.first, self.best) = (Some((number, ran.clone())), Some((number, ran)))
-            }
+            Standing::First if !is_wrong => self.versions.set_best(best),
             Standing::Faster(_) => {
-                self.best = Some((number, ran));
+                self.versions.set_best(best);
                 if open.series.beats_first() {
                     let written = self.best_file.write(&self.setting.best_text(&open.text, open.timed.samples.min()));
                     open.timed.kept_as = written.is_ok().then(|| self.best_file.name());
@@ -283,15 +350,18 @@ impl<'a> Session<'a> {
             }
             _ => {}
         }
-        self.shown.row(&open.row(true))?;
+        if let Some(best) = &self.versions.best {
+            self.state.best = Some((best.number, best.ran.ms));
+        }
+        self.done(&open.row(true))?;
         self.rest();
         Ok(())
     }
 
     /// Says in the line that moves that the next save is waited for.
     fn rest(&self) {
-        let best = self.best.as_ref();
-        let best = best.map_or(String::new(), |(number, ran)| format!("; the best is {number}, {:.3} ms", ran.ms));
+        let best = self.versions.best.as_ref();
+        let best = best.map_or(String::new(), |best| format!("; the best is {}, {:.3} ms", best.number, best.ran.ms));
         let name = files::shown(&self.setting.args.schedule);
         let count = threads(self.setting.common());
         self.shown.state(&format!("watching {name}{best}; {count} threads; Ctrl-C ends it"));
@@ -300,14 +370,12 @@ impl<'a> Session<'a> {
     /// Ends the watch.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         self.close()?;
-        let rows = format!("{} row{}", self.rows, if self.rows == 1 { "" } else { "s" });
-        let best = match (&self.best, &self.first) {
-            (Some((number, best)), Some((first, _))) if number == first => {
-                format!("; the first version, {number}, is the best: {:.3} ms", best.ms)
-            }
-            (Some((number, best)), _) => format!("; the best is {number}: {:.3} ms", best.ms),
-            _ => String::new(),
-        };
-        self.shown.end(&format!("{rows}{best}"))
+        if self.setting.mailbox.is_handed_over() {
+            self.shown.hand_over();
+            return Ok(());
+        }
+        let count = self.state.rows;
+        let rows = format!("{count} row{}", if count == 1 { "" } else { "s" });
+        self.shown.end(&format!("{rows}{}", self.versions.words()))
     }
 }

@@ -23,8 +23,17 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Shows rows as JSON or as a table, and on a page if there is a server.
-    pub(super) fn new(is_json: bool, server: Option<Server>) -> Shown {
-        Shown { is_json, bar: live(), server, has_heading: false, is_read: true }
+    /// `keys` is a line below the one that moves.
+    pub(super) fn new(is_json: bool, server: Option<Server>, keys: Option<&str>) -> Shown {
+        Shown { is_json, bar: live(keys), server, has_heading: false, is_read: true }
+    }
+
+    /// Gives pages the rows of programs before this one; a reader of the table has them.
+    pub(super) fn resume(&mut self, rows: &[Value]) {
+        self.has_heading |= !rows.is_empty();
+        for (row, server) in rows.iter().zip(self.server.iter().cycle()) {
+            server.send(&format!("row {}", row["version"]), "row", &row.to_string());
+        }
     }
 
     /// The address of the page.
@@ -42,11 +51,13 @@ impl Shown {
         self.is_read
     }
 
-    /// Shows what is watched: `title` in a line, `facts` for programs.
-    pub(super) fn start(&mut self, title: &str, facts: &Value) -> Result<(), Failure> {
+    /// Shows what is watched: `title` in a line, `facts` for programs, and the first time where the page is.
+    pub(super) fn start(&mut self, title: &str, facts: &Value, is_first: bool) -> Result<(), Failure> {
         if let Some(server) = &self.server {
             server.send("start", "start", &facts.to_string());
-            note(format!("the page is at {}", server.url()));
+            if is_first {
+                note(format!("the page is at {}", server.url()));
+            }
         }
         if self.is_json { self.say(facts) } else { self.say(title) }
     }
@@ -86,6 +97,11 @@ impl Shown {
     /// Says something beside the rows.
     pub(super) fn note(&self, text: impl Display) {
         self.bar.suspend(|| note(text));
+    }
+
+    /// Ends without a word: another program goes on.
+    pub(super) fn hand_over(&mut self) {
+        self.bar.finish_and_clear();
     }
 
     /// Ends with a line of the table.
