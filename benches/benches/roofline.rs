@@ -59,7 +59,7 @@ fn triad(target: &Target, rounds: usize) -> Result<f64, Error> {
     out[x] = a[x] + b[x] * 3.0f32;
     let schedule = "out: split(x, xo, xi, 65536) parallel(xo) vectorize(xi, natural)".parse()?;
     let compiled = Pipeline::new([&out])?.compile(&schedule, target)?;
-    let image = |value: f32| Buffer::from_fn([ELEMENTS], |_| value);
+    let image = |value: f32| Buffer::from_fn(&Region::of_extents([ELEMENTS]), |_| value);
     let (a, b) = (image(1.0)?, image(2.0)?);
     let mut to = Buffer::<f32>::new([ELEMENTS])?;
     let mut least = f64::INFINITY;
@@ -87,6 +87,6 @@ fn product(target: &Target, rounds: usize) -> Result<f64, String> {
         job.run(&compiled, Some(target.threads as usize), &mut outputs).map_err(|e| e.to_string())?;
         least = least.min(begun.elapsed().as_secs_f64());
     }
-    let (columns, rows) = (f64::from(width), f64::from(height));
+    let (columns, rows) = (width as f64, height as f64);
     Ok(2.0 * columns * rows * columns / least / 1e9)
 }

@@ -76,7 +76,7 @@ fn garbage_is_bounded_by_twice_what_is_kept() {
         // A large program, once dropped, leaves no large arena behind.
         let mut large = Func::new("large");
         let mut sum = x * 1;
-        (0..100_000).for_each(|i| sum = sum + i);
+        (0..100_000).for_each(|i| sum += i);
         large[x] = sum;
         churn();
         assert!(live_nodes() > 200_000, "{} nodes", live_nodes());
@@ -92,7 +92,7 @@ fn handles_live_longer_in_large_programs() {
         let x = vars!(x);
         let mut large = Func::new("large");
         let mut sum = x * 1;
-        (0..200_000).for_each(|i| sum = sum + i);
+        (0..200_000).for_each(|i| sum += i);
         large[x] = sum;
         let held = x * 7;
         for i in 0..100_000 {
