@@ -98,10 +98,12 @@ function ceilings({ levels, units }, across, up) {
     const y = up.of(gops);
     const says = digits(gops) + " G/s " + name;
     const begin = Math.max(PLOT.left, across.of(gops / levels[0].gbs));
-    all.push(s("path", { class: all.length ? "roof minor" : "roof", d: `M${begin} ${y}H${end}` }, s("title", {}, says)));
+    const d = `M${begin} ${y}H${end}`;
+    all.push(s("path", { class: all.length ? "roof minor" : "roof", d }, s("title", {}, says)));
     if (y - free < APART) continue;
     free = y;
-    all.push(s("text", { class: "roofname", "text-anchor": "end", x: end, y: y - 4 }, "\u2068" + says + "\u2069"));
+    const place = { "text-anchor": "end", x: end, y: y - 4 };
+    all.push(s("text", { class: "roofname", ...place }, "\u2068" + says + "\u2069"));
   }
   return all;
 }

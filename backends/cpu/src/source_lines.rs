@@ -1,4 +1,5 @@
-//! Compiled functions with the lines of the source that their instructions are of, as profilers and debuggers take them.
+//! Compiled functions with the lines of the source that their instructions are of, as profilers and debuggers take
+//! them.
 
 use crate::exec::Executable;
 use crate::listing::CodeLine;

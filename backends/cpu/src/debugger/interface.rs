@@ -30,7 +30,7 @@ struct Descriptor {
     first: *mut Entry,
 }
 
-/// What a debugger should do with the relevant entry.
+/// Actions of a debugger on the relevant entry.
 const NOTHING: u32 = 0;
 const REGISTER: u32 = 1;
 const UNREGISTER: u32 = 2;
@@ -125,7 +125,8 @@ impl Drop for Registered {
             list.action = UNREGISTER;
         }
         __jit_debug_register_code();
-        // SAFETY: as in `new`. The entry was made by `Box::into_raw` and is in no list any more; debuggers have read it.
+        // SAFETY: as in `new`. The entry was made by `Box::into_raw`, and is in no list any more; debuggers have read
+        // it.
         unsafe {
             let list = &mut *__jit_debug_descriptor.0.get();
             (list.action, list.relevant) = (NOTHING, ptr::null_mut());
