@@ -5,7 +5,8 @@
 //! perf inject --jit -i /tmp/perf.data -o /tmp/perf.jit.data
 //! perf report -i /tmp/perf.jit.data -F overhead,srcline
 //!
-//! HALIDE_PERF=gdb gdb -ex 'set breakpoint pending on' -ex 'break blur_y.yo' -ex run --args target/release/halide run blur
+//! export HALIDE_PERF=gdb
+//! gdb -ex 'tbreak __jit_debug_register_code' -ex run -ex 'break blur.rs:41' -ex continue --args halide run blur
 //! ```
 //!
 //! Each instruction has the line of the definition whose work it does. Files of `perf` lie in the folder that

@@ -142,7 +142,7 @@ impl Call<'_> {
         self.traced(regions, &mut |event| sink(event).flow(), false)
     }
 
-    /// As [`Call::trace`], and tells of the iterations of loops as well.
+    /// Traces like [`Call::trace`], and tells of the iterations of loops as well.
     ///
     /// # Errors
     /// As there.

@@ -31,6 +31,9 @@ use std::time::Instant;
 
 /// One variant.
 pub(crate) struct Variant {
+    /// Keeps the code known to profilers or debuggers, if the environment asks for that. It is dropped before the code.
+    #[cfg(feature = "cpu")]
+    _told: Option<Told>,
     pub(crate) program: Program,
     /// The reason that the variant before it did not serve the call that this one was made for.
     pub(crate) because: Option<String>,
@@ -38,9 +41,6 @@ pub(crate) struct Variant {
     pub(crate) code: Code,
     /// True if it stores nothing.
     only_counts: bool,
-    /// Keeps the code known to profilers or debuggers, if the environment asks for that.
-    #[cfg(feature = "cpu")]
-    _told: Option<Told>,
 }
 
 /// The code of a program.

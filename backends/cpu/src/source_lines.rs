@@ -35,7 +35,22 @@ pub(crate) fn source_functions<'a>(
         };
         // One for each instruction: behind the last one, `perf` ends the table.
         let lines = function.lines.iter().filter_map(line).collect();
-        SourceFunction { name: &function.name, address: function.address, bytes: &function.bytes, lines }
+        SourceFunction { name: without_zero(&function.name), address: function.address, bytes: &function.bytes, lines }
     });
     functions.collect()
+}
+
+/// A name up to its first zero, behind which the formats of profilers and debuggers have none of it.
+fn without_zero(name: &str) -> &str {
+    name.split('\0').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_zero;
+
+    #[test]
+    fn names_end_at_a_zero() {
+        assert_eq!(["f", "f\0g", "\0", ""].map(without_zero), ["f", "f", "", ""]);
+    }
 }

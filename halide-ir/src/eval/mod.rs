@@ -114,7 +114,7 @@ pub fn run_with(
     watched(program, params, images, outputs, options, None)
 }
 
-/// As [`run_with`], for a program of stage `Bounded`; `tell` is told of every step (see [`Event`]), of iterations of
+/// Runs a program of stage `Bounded` like [`run_with`], and tells `tell` of every step (see [`Event`]), of iterations of
 /// loops only if `loops` is true.
 pub fn run_watched(
     program: &Program,

@@ -44,12 +44,13 @@ pub(crate) fn report(tool: &Tool, args: &ReportArgs) -> Result<(), Failure> {
     if let (Some(place), true) = (&named, args.gif.is_some()) {
         return animate((app, &job), &runner, (&names[..], &found[..]), args, place);
     }
+    let figures = figures(&args.common, args.backend, args.machine.as_deref())?;
     let maker = Maker {
         app,
         job: &job,
         runner: &runner,
         common: &args.common,
-        figures: figures(&args.common, args.backend, args.machine.as_deref())?,
+        figures: figures.as_ref(),
         is_checked: args.check,
         has_source: !args.no_source,
         is_quiet: false,

@@ -51,7 +51,7 @@ pub(crate) struct Maker<'a> {
     pub(crate) runner: &'a Runner,
     pub(crate) common: &'a CommonArgs,
     /// The machine for the roofline, if the run is one of its cores.
-    pub(crate) figures: Option<Figures>,
+    pub(crate) figures: Option<&'a Figures>,
     /// True if results are held against the interpreter.
     pub(crate) is_checked: bool,
     pub(crate) has_source: bool,
@@ -111,7 +111,7 @@ impl Maker<'_> {
             image_bytes: job.image_bytes(),
             moments: ran.moments.as_ref(),
             order: order.as_ref().map(|(replay, schematic)| (replay, schematic.clone())),
-            roofline: ran.profile.as_ref().zip(self.figures.as_ref()).map(|((profile, counts), figures)| {
+            roofline: ran.profile.as_ref().zip(self.figures).map(|((profile, counts), figures)| {
                 let (inspection, threads) = (&inspection, common::threads(self.common));
                 roofline(&Run { inspection, profile, counts, images: &job.image_bytes(), figures, threads })
             }),

@@ -2,7 +2,7 @@
 
 use super::super::failure::Failure;
 use super::super::report::compared::compared;
-use super::super::report::figures::figures;
+use super::super::report::figures::{Figures, figures};
 use super::super::report::subject::{Made, Maker, Scheduled};
 use super::history::{Fate, Found, History, Known};
 use super::kept::Version;
@@ -29,6 +29,8 @@ pub(super) enum NoReport {
 pub(super) struct Reports {
     history: History,
     made: VecDeque<(u64, Value)>,
+    /// The machine, once a report has asked for it: it may have to be measured.
+    figures: Option<Option<Figures>>,
 }
 
 impl Reports {
@@ -78,14 +80,16 @@ impl Reports {
         })?;
         let file = files::shown(&setting.args.schedule);
         let name = format!("{file}, version {number}");
-        let figures = figures(setting.common(), setting.args.backend, None);
-        let figures = figures.map_err(|Failure(text)| NoReport::Missing(text))?;
+        if self.figures.is_none() {
+            let found = figures(setting.common(), setting.args.backend, None);
+            self.figures = Some(found.map_err(|Failure(text)| NoReport::Missing(text))?);
+        }
         let maker = Maker {
             app: setting.app,
             job: setting.job,
             runner: setting.runner,
             common: setting.common(),
-            figures,
+            figures: self.figures.as_ref().and_then(Option::as_ref),
             is_checked: false,
             has_source: true,
             is_quiet: true,
