@@ -42,7 +42,8 @@ pub(crate) fn source_functions<'a>(
 
 /// A name up to its first zero, behind which the formats of profilers and debuggers have none of it.
 fn without_zero(name: &str) -> &str {
-    name.split('\0').next().unwrap_or_default()
+    let end = name.bytes().position(|byte| byte == 0).unwrap_or(name.len());
+    name.get(..end).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -114,8 +114,8 @@ pub fn run_with(
     watched(program, params, images, outputs, options, None)
 }
 
-/// Runs a program of stage `Bounded` like [`run_with`], and tells `tell` of every step (see [`Event`]), of iterations of
-/// loops only if `loops` is true.
+/// Runs a program of stage `Bounded` like [`run_with`], and tells `tell` of every step (see [`Event`]), of iterations
+/// of loops only if `loops` is true.
 pub fn run_watched(
     program: &Program,
     params: &[Scalar],

@@ -1,8 +1,8 @@
 //! Compiled code for debuggers: names, and the file and the line of each instruction, while the code lives.
 //!
 //! gdb reads an object file in memory when the process tells it of one (`interface`); its tables are in the formats
-//! DWARF (`lines`) and ELF (`object_file`), with the addresses of the code as it lies in the process. So a breakpoint at
-//! the line of a definition stops in the code that computes it.
+//! DWARF (`lines`) and ELF (`object_file`), with the addresses of the code as it lies in the process. So a breakpoint
+//! at the line of a definition stops in the code that computes it.
 //!
 //! The interface: "JIT Compilation Interface" in the manual of gdb.
 
