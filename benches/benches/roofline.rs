@@ -38,7 +38,7 @@ fn main() -> Result<(), String> {
         vec![what.to_string(), format!("{reached:.1}"), format!("{roof:.1}"), format!("{:.3}", reached / roof)]
     };
     let gbs = triad(&target, options.rounds).map_err(|e| e.to_string())?;
-    table.row(row("triad, bytes a ns", gbs, measured.memory.bandwidth(target.threads)));
+    table.row(row("triad, bytes a ns", gbs, measured.memory.peak_bandwidth(target.threads)));
     let gops = product(&target, options.rounds)?;
     table.row(row("matmul, operations a ns", gops, multiply_adds(&measured, target.threads)));
     println!("{}, {} threads, {} rounds\n{}", machine(), target.threads, options.rounds, table.text());

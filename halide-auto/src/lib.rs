@@ -26,6 +26,7 @@
 //!     memory: Memory {
 //!         bytes_per_ns: vec![(1, 12.0), (2, 22.0)],
 //!         streamed_bytes_per_ns: vec![(1, 10.0), (2, 18.0)],
+//!         mixed_bytes_per_ns: vec![(1, 12.0), (2, 22.0)],
 //!         latency_ns: 100.0,
 //!     },
 //!     vector: Vector { bits: 512, registers: 32, loads: 2.0, stores: 1.0, issue: 4.0, fmas: 2.0 },

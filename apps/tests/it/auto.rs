@@ -162,7 +162,7 @@ fn mistakes_are_found_before_anything_is_chosen() {
     check(&place, "auto blur --size 8x8 --price strps", &["no schedule `strps`", "did you mean `strips`?"]);
     check(&place, "auto blur --size 8x8 --price bad.sched", &["bad.sched:1:9", "`z`"]);
     check(&place, "auto blur --size 8x8 --advise bad.sched", &["bad.sched:1:9", "`z`"]);
-    fs::write(place.path("torn.json"), "{\n  \"halide_machine\": 1,\n").unwrap();
+    fs::write(place.path("torn.json"), "{\n  \"halide_machine\": 2,\n").unwrap();
     check(&place, "auto blur --size 8x8 --machine torn.json", &["torn.json: line 3", "ends within a value"]);
     check(&place, "auto blur --size 8x8 --machine none.json", &["none.json: No such file"]);
     check(&place, "auto blur --size 8x8 --keep bad.sched", &["bad.sched:1:9", "`z`"]);

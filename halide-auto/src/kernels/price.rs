@@ -36,6 +36,7 @@ pub(super) fn thread(speed: &GpuSpeed) -> Machine {
         memory: Memory {
             bytes_per_ns: vec![(1, speed.bytes_per_ns)],
             streamed_bytes_per_ns: vec![(1, speed.bytes_per_ns)],
+            mixed_bytes_per_ns: vec![(1, speed.bytes_per_ns)],
             latency_ns: 0.0,
         },
         vector: THREAD,

@@ -60,6 +60,9 @@ pub struct Memory {
     pub bytes_per_ns: Vec<(u32, f64)>,
     /// Bytes per nanosecond that a number of threads stores past the caches.
     pub streamed_bytes_per_ns: Vec<(u32, f64)>,
+    /// Bytes per nanosecond that a number of threads moves in streams, two of three of them read and one stored past
+    /// the caches. Memory that has ways of their own for loads and for stores moves more than by either alone.
+    pub mixed_bytes_per_ns: Vec<(u32, f64)>,
     /// Nanoseconds from a load to its value.
     pub latency_ns: f64,
 }
@@ -127,6 +130,13 @@ impl Memory {
     /// Returns the bytes per nanosecond that `threads` threads store past the caches, all together.
     pub fn streamed_bandwidth(&self, threads: u32) -> f64 {
         of_threads(&self.streamed_bytes_per_ns, threads)
+    }
+
+    /// Returns the most bytes per nanosecond that `threads` threads move, all together: what they read, store past the
+    /// caches, or do both of.
+    pub fn peak_bandwidth(&self, threads: u32) -> f64 {
+        let mixed = of_threads(&self.mixed_bytes_per_ns, threads);
+        mixed.max(self.bandwidth(threads)).max(self.streamed_bandwidth(threads))
     }
 }
 

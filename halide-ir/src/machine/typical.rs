@@ -148,6 +148,7 @@ impl Machine {
             caches: kind.caches.to_vec(),
             memory: Memory {
                 bytes_per_ns: rows.clone().map(|(threads, rate, _)| (*threads, *rate)).collect(),
+                mixed_bytes_per_ns: rows.clone().map(|(threads, rate, _)| (*threads, *rate)).collect(),
                 streamed_bytes_per_ns: rows.map(|(threads, _, rate)| (*threads, *rate)).collect(),
                 latency_ns: kind.latency_ns,
             },

@@ -23,7 +23,7 @@ use json::{Reader, Value};
 use std::fmt::Write;
 
 /// The number of the form of files, which changes with their fields.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The field with the number of the form.
 const MARK: &str = "halide_machine";
@@ -64,10 +64,12 @@ fn cache(reader: &Reader<'_>, value: &Value<'_>) -> Result<Cache, MachineFileErr
 }
 
 fn of_memory(reader: &Reader<'_>, value: &Value<'_>) -> Result<Memory, MachineFileError> {
-    let [both, streamed, latency] = reader.object(value, ["bytes_per_ns", "streamed_bytes_per_ns", "latency_ns"])?;
+    let [both, streamed, mixed, latency] =
+        reader.object(value, ["bytes_per_ns", "streamed_bytes_per_ns", "mixed_bytes_per_ns", "latency_ns"])?;
     Ok(Memory {
         bytes_per_ns: rates(reader, &both)?,
         streamed_bytes_per_ns: rates(reader, &streamed)?,
+        mixed_bytes_per_ns: rates(reader, &mixed)?,
         latency_ns: reader.number(&latency, limits::LATENCY)?,
     })
 }
@@ -120,9 +122,11 @@ fn text(machine: &Machine) -> String {
     };
     let _ = writeln!(
         text,
-        "  \"memory\": {{\n    \"bytes_per_ns\": [{}],\n    \"streamed_bytes_per_ns\": [{}],\n    \"latency_ns\": {}\n  }},",
+        "  \"memory\": {{\n    \"bytes_per_ns\": [{}],\n    \"streamed_bytes_per_ns\": [{}],\n    \
+         \"mixed_bytes_per_ns\": [{}],\n    \"latency_ns\": {}\n  }},",
         pairs(&memory.bytes_per_ns),
         pairs(&memory.streamed_bytes_per_ns),
+        pairs(&memory.mixed_bytes_per_ns),
         number(memory.latency_ns)
     );
     let Vector { bits, registers, loads, stores, issue, fmas } = *vector;

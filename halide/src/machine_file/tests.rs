@@ -49,7 +49,7 @@ fn files_of_a_form() {
     let text = write(&Machine::typical(&target)).unwrap();
     expect_test::expect![[r#"
         {
-          "halide_machine": 1,
+          "halide_machine": 2,
           "cores": 2,
           "ghz": 3.0,
           "caches": [
@@ -60,6 +60,7 @@ fn files_of_a_form() {
           "memory": {
             "bytes_per_ns": [[1, 12.0], [2, 22.0]],
             "streamed_bytes_per_ns": [[1, 10.0], [2, 18.0]],
+            "mixed_bytes_per_ns": [[1, 12.0], [2, 22.0]],
             "latency_ns": 110.0
           },
           "vector": {"bits": 512, "registers": 32, "loads": 1.0, "stores": 0.5, "issue": 6.0, "fmas": 1.0}
@@ -71,9 +72,9 @@ fn files_of_a_form() {
 #[test]
 fn wrong_fields_are_named_with_their_lines() {
     let cases = [
-        ("\"halide_machine\": 1", "\"halide_machine\": 2"),
-        ("\"halide_machine\": 1", "\"halide_machine\": \"one\""),
-        ("  \"halide_machine\": 1,\n", ""),
+        ("\"halide_machine\": 2", "\"halide_machine\": 1"),
+        ("\"halide_machine\": 2", "\"halide_machine\": \"one\""),
+        ("  \"halide_machine\": 2,\n", ""),
         ("  \"cores\": 2,\n", ""),
         ("\"cores\": 2", "\"cores\": 0"),
         ("\"cores\": 2", "\"cores\": -2"),
@@ -92,17 +93,17 @@ fn wrong_fields_are_named_with_their_lines() {
         ("\"ways\": 16", "\"ways\": 16777216"),
         ("\"bytes\": 32768, \"line\": 64", "\"bytes\": 32768, \"line\": 48"),
         ("\"unified\": false", "\"unified\": 0"),
-        ("[[1, 12.0], [2, 22.0]]", "[]"),
-        ("[[1, 12.0], [2, 22.0]]", "[[1, 12.0], [1, 22.0]]"),
-        ("[[1, 12.0], [2, 22.0]]", "[[1, 12.0, 3.0]]"),
-        ("[[1, 12.0], [2, 22.0]]", "12.0"),
+        (" \"bytes_per_ns\": [[1, 12.0], [2, 22.0]]", " \"bytes_per_ns\": []"),
+        (" \"bytes_per_ns\": [[1, 12.0], [2, 22.0]]", " \"bytes_per_ns\": [[1, 12.0], [1, 22.0]]"),
+        (" \"bytes_per_ns\": [[1, 12.0], [2, 22.0]]", " \"bytes_per_ns\": [[1, 12.0, 3.0]]"),
+        (" \"bytes_per_ns\": [[1, 12.0], [2, 22.0]]", " \"bytes_per_ns\": 12.0"),
         ("\"fmas\": 1.0", "\"fmas\": 1.0, \"überall\": 1"),
         ("\"latency_ns\": 110.0\n  }", "\"latency_ns\": 110.0\n  "),
     ];
     let errors = cases.map(|(from, to)| read(changed(from, to).as_bytes()).unwrap_err().to_string());
     expect_test::expect![[r#"
-        line 2, column 21: `halide_machine` is 2, but this halide reads version 1; write a new one by `halide machine -o FILE`
-        line 2, column 21: `halide_machine` is "one", but this halide reads version 1; write a new one by `halide machine -o FILE`
+        line 2, column 21: `halide_machine` is 1, but this halide reads version 2; write a new one by `halide machine -o FILE`
+        line 2, column 21: `halide_machine` is "one", but this halide reads version 2; write a new one by `halide machine -o FILE`
         line 1, column 1: `halide_machine` is missing; add it, or write a new one by `halide machine -o FILE`
         line 1, column 1: `cores` is missing; add it, or write a new one by `halide machine -o FILE`
         line 3, column 12: `cores` is 0, which no machine has; give a number from 1 to 65536
@@ -126,8 +127,8 @@ fn wrong_fields_are_named_with_their_lines() {
         line 11, column 34: `memory.bytes_per_ns[1][0]` is 1, which no machine has; give a number from 2 to 65536
         line 11, column 22: `memory.bytes_per_ns[0]` is [1, 12.0, 3.0], not a list of a number of threads and a rate; give a list of a number of threads and a rate
         line 11, column 21: `memory.bytes_per_ns` is 12.0, not a list; give a list
-        line 15, column 111: `vector.überall` is no field of a machine; take it out
-        line 17, column 1: the machine file ends within a value; write a new one by `halide machine -o FILE`"#]].assert_eq(&errors.join("\n"));
+        line 16, column 111: `vector.überall` is no field of a machine; take it out
+        line 18, column 1: the machine file ends within a value; write a new one by `halide machine -o FILE`"#]].assert_eq(&errors.join("\n"));
     let text = |text: &[u8]| read(text).unwrap_err().to_string();
     expect_test::expect![[r#"
         line 1, column 1: the machine file ends within a value; write a new one by `halide machine -o FILE`

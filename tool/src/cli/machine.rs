@@ -89,6 +89,7 @@ impl Report<'_> {
         };
         rows.push(row("memory bandwidth", rates(&memory.bytes_per_ns), speeds));
         rows.push(row("stores past caches", rates(&memory.streamed_bytes_per_ns), speeds));
+        rows.push(row("both at once", rates(&memory.mixed_bytes_per_ns), speeds));
         rows.push(row("memory latency", format!("{} ns", memory.latency_ns), typical));
         rows
     }

@@ -22,6 +22,8 @@ pub(super) struct Kernels {
     pub(super) fill: Compiled,
     /// Fills a row once, past the caches.
     pub(super) stream: Compiled,
+    /// Sums of the halves of a row, stored past the caches: two loads for each store.
+    pub(super) triad: Compiled,
     /// Operations that wait for each other, one cycle each.
     pub(super) chain: Compiled,
     /// Fused products and sums in registers.
@@ -69,6 +71,7 @@ impl Kernels {
             fill: repeated(target, widths.block, false)?,
             copy_once: once(target, true)?,
             stream: once(target, false)?,
+            triad: triad(target)?,
             chain: chain(target)?,
             fmas: fmas(target, widths.fmas)?,
         })
@@ -126,6 +129,16 @@ fn once(target: &Target, copies: bool) -> Result<Compiled, halide::Error> {
     out[(x, p)] = if copies { data[(x, p)].expr() } else { value.expr() };
     let stores = if copies { "cache_stores()" } else { "stream_stores()" };
     compile(&out, &format!("out: vectorize(x, natural) parallel(p) {stores}"), target)
+}
+
+/// Streams of two loads and one store, of which memory may move more than of either alone (McCalpin's triad).
+fn triad(target: &Target) -> Result<Compiled, halide::Error> {
+    let (x, p) = vars!(x, p);
+    let data = ImageParam::new("data", I32, 2);
+    let half = Param::<i32>::new("half");
+    let mut out = Func::new("out");
+    out[(x, p)] = data[(x, p)] + data[(x + half.expr(), p)] * 3;
+    compile(&out, "out: vectorize(x, natural) parallel(p) stream_stores()", target)
 }
 
 /// Sums and differences of bits in turn, which nothing makes fewer: each is one cycle on every processor.

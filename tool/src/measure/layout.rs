@@ -83,6 +83,14 @@ impl Layout {
         Probe::new(&kernels.stream, extents, vec![("value", 2.into())], threads, work)
     }
 
+    /// Sums of the halves of each row, past the caches, of all memory.
+    pub(super) fn triad<'k>(&self, kernels: &'k Kernels, threads: u32) -> Probe<'k> {
+        let half = self.row / ELEMENT / 2;
+        let work = (3 * half * ELEMENT * u64::from(self.threads)) as f64;
+        let extents = [half as i64, i64::from(self.threads)];
+        Probe::new(&kernels.triad, extents, vec![("half", (half as i32).into())], threads, work)
+    }
+
     /// Stores in a cache; work is in bytes.
     pub(super) fn fill<'k>(&self, kernels: &'k Kernels, bytes: u64) -> Probe<'k> {
         let ([elements, rows], repeats) = (self.extents(bytes, 1), repeats(bytes));

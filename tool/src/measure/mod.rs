@@ -97,6 +97,7 @@ struct OfThreads<'k> {
     /// Bytes of each thread, sum and copy.
     sizes: Vec<(u64, Probe<'k>, Probe<'k>)>,
     stream: Probe<'k>,
+    triad: Probe<'k>,
 }
 
 impl<'k> Probes<'k> {
@@ -107,7 +108,8 @@ impl<'k> Probes<'k> {
                 let fitted = layout.fitted(bytes, threads);
                 (fitted, layout.sum(kernels, fitted, threads), layout.copy(kernels, fitted, threads))
             };
-            OfThreads { threads, sizes: SIZES.map(size).into(), stream: layout.stream(kernels, threads) }
+            let (stream, triad) = (layout.stream(kernels, threads), layout.triad(kernels, threads));
+            OfThreads { threads, sizes: SIZES.map(size).into(), stream, triad }
         };
         let mut counts = vec![1, layout.threads];
         counts.dedup();
@@ -132,12 +134,13 @@ impl<'k> Probes<'k> {
             probe.run(rows)?;
         }
         self.chain.run(rows)?;
-        for OfThreads { sizes, stream, .. } in &mut self.memory {
+        for OfThreads { sizes, stream, triad, .. } in &mut self.memory {
             for (_, sum, copy) in sizes {
                 sum.run(rows)?;
                 copy.run(rows)?;
             }
             stream.run(rows)?;
+            triad.run(rows)?;
         }
         self.chain.run(rows)
     }
@@ -158,6 +161,7 @@ impl<'k> Probes<'k> {
             memory: Memory {
                 bytes_per_ns: rates(&|of| of.sizes.last().map(|(_, sum, _)| sum.rate())),
                 streamed_bytes_per_ns: rates(&|of| Some(of.stream.rate())),
+                mixed_bytes_per_ns: rates(&|of| Some(of.triad.rate())),
                 latency_ns: declared.memory.latency_ns,
             },
             vector: Vector {

@@ -58,7 +58,7 @@ impl Roofs {
             |(level, cache): (usize, &halide::machine::Cache)| (format!("L{level}"), cache.bytes_per_cycle * all);
         Roofs {
             threads,
-            memory: machine.memory.bandwidth(threads),
+            memory: machine.memory.peak_bandwidth(threads),
             caches: (1..).zip(&machine.caches).map(cache).collect(),
             units: units.iter().map(|unit| (*unit, unit.operations(machine) * all)).collect(),
         }
