@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::failure::of_evaluator;
 use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, Region};
-use halide_core::ids::FuncId;
+use halide_core::ids::{FuncId, IdVec};
 use halide_core::interp;
 use halide_core::limits::{Limits, Stop};
 use halide_core::pipeline::{NoteKind, Pipeline};
@@ -184,9 +184,11 @@ impl Call<'_> {
             let program = lower_to_bounded(plan, &options).map_err(Error::Lower)?.program;
             let unlimited = Limits::default();
             let limits = how.limits().unwrap_or(&unlimited);
+            let elements: IdVec<BufId, _> =
+                program.buffers.enumerate().map(|(buf, _)| element(&plan.pipeline, &program, buf)).collect();
             let mut is_told = true;
             let mut tell = |event| {
-                if is_told && sink(named(&plan.pipeline, &program, event)).is_break() {
+                if is_told && sink(named(&plan.pipeline, &program, &elements, event)).is_break() {
                     is_told = false;
                     limits.stop(Stop::Cancelled);
                 }
@@ -209,8 +211,8 @@ impl Call<'_> {
     }
 }
 
-/// An event with names in place of ids.
-fn named(pipeline: &Pipeline, program: &Program, event: Event) -> TraceEvent {
+/// An event with names in place of ids; `elements` has what each buffer holds.
+fn named(pipeline: &Pipeline, program: &Program, elements: &IdVec<BufId, (String, usize)>, event: Event) -> TraceEvent {
     let name = |func: FuncId| pipeline.funcs[func].name.clone();
     match event {
         Event::Allocate { func, region } => TraceEvent::Allocate { func: name(func), region: Region::of_spans(region) },
@@ -218,11 +220,11 @@ fn named(pipeline: &Pipeline, program: &Program, event: Event) -> TraceEvent {
         Event::Produce { func } => TraceEvent::Produce { func: name(func) },
         Event::Produced { func } => TraceEvent::Produced { func: name(func) },
         Event::Load { buf, at, value } => {
-            let (of, element) = element(pipeline, program, buf);
+            let (of, element) = elements[buf].clone();
             TraceEvent::Load { of, element, at, value }
         }
         Event::Store { buf, at, value } => {
-            let (of, element) = element(pipeline, program, buf);
+            let (of, element) = elements[buf].clone();
             TraceEvent::Store { of, element, at, value }
         }
         Event::Iterate { id, parallel, value } => {

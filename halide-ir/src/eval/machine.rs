@@ -94,7 +94,8 @@ impl<'a> Machine<'a> {
         let buffers = program.buffers.iter().map(|_| BufferStats::default()).collect();
         let mut races = compiled.parallel.then(|| Races::new(program.buffers.len()));
         for (id, storage) in memory.enumerate() {
-            if let (Some(r), Some(s)) = (&mut races, storage) {
+            let is_input = matches!(program.buffers[id].role, BufferRole::Input(_));
+            if let (Some(r), Some(s), false) = (&mut races, storage, is_input) {
                 r.fresh(id, s.len());
             }
         }

@@ -111,14 +111,19 @@ impl Races {
 
     /// Notes a load. Returns true if it races with a store.
     pub(super) fn read(&mut self, buf: BufId, at: usize, in_step: bool) -> bool {
-        let mut t = self.touched[buf][at];
+        // What nobody stores to, such as an input, is not noted.
+        let Some(mut t) = self.touched[buf].get(at).copied() else { return false };
         let clash = self.reads(&mut t, in_step);
         self.touched[buf][at] = t;
         clash
     }
     /// Notes a store, of the value that the element holds already if `same`. Returns how it races with other accesses.
     pub(super) fn write(&mut self, buf: BufId, at: usize, in_step: bool, same: bool) -> Option<Clash> {
-        let mut t = self.touched[buf][at];
+        let touched = &mut self.touched[buf];
+        if at >= touched.len() {
+            touched.resize(at + 1, Touched::default());
+        }
+        let mut t = touched[at];
         let clash = self.writes(&mut t, in_step, same);
         self.touched[buf][at] = t;
         clash

@@ -94,11 +94,15 @@ impl Storage {
         let len = if buffer.is_empty() { 0 } else { last as usize + 1 };
         let mut storage = Storage::empty(buffer.ty(), dims, base);
         storage.resize(len, State::Gap, room)?;
-        for at in buffer.coords() {
-            let index = storage.locate(|d| at[d] as i64).expect("a coordinate of the buffer");
-            storage.state[index] = if filled { State::Full } else { State::Empty };
-            storage.data[index] = buffer.get(&at).map_or(0, Scalar::bits);
-        }
+        let given = if filled { State::Full } else { State::Empty };
+        let (memory, size) = (buffer.memory(), buffer.ty().bytes());
+        // The lowest element is the first of both.
+        let bytes = memory.bytes.get(memory.used.clone()).unwrap_or_default();
+        let Storage { dims, data, state, .. } = &mut storage;
+        each_position(dims, base as usize, &mut |at| {
+            state[at] = given;
+            data[at] = bytes.get(at * size..(at + 1) * size).map_or(0, word);
+        });
         Ok(storage)
     }
 
@@ -287,9 +291,7 @@ impl Storage {
         let elements = bytes.chunks_exact(self.elem.bytes());
         for ((data, state), element) in self.data.iter_mut().zip(&mut self.state).zip(elements) {
             if *state != State::Gap {
-                let mut word = [0; 8];
-                word[..element.len()].copy_from_slice(element);
-                (*data, *state) = (u64::from_le_bytes(word), State::Full);
+                (*data, *state) = (word(element), State::Full);
             }
         }
         self.garbage.clear();
@@ -308,4 +310,20 @@ impl Storage {
         }
         Ok(())
     }
+}
+
+/// Calls `f` with the position of each element. An image has millions, so nothing is made for one.
+fn each_position(dims: &[Dim], at: usize, f: &mut impl FnMut(usize)) {
+    let Some((last, inner)) = dims.split_last() else { return f(at) };
+    for step in 0..last.extent {
+        let at = (at as i64 + step * last.stride) as usize;
+        if inner.is_empty() { f(at) } else { each_position(inner, at, f) }
+    }
+}
+
+/// The bits of an element in memory.
+fn word(element: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..element.len()].copy_from_slice(element);
+    u64::from_le_bytes(word)
 }
