@@ -10,6 +10,7 @@ pub mod animation;
 pub mod canvas;
 pub mod colour;
 pub mod error;
+mod extent;
 mod font;
 mod layout;
 pub mod picture;

@@ -36,7 +36,7 @@ fn key<'e>(of: &'e str, at: &'e [i64]) -> Key<'e> {
 }
 
 /// The first two coordinates; those that lack are 0.
-fn point(at: &[i64]) -> [i64; 2] {
+pub(super) fn point(at: &[i64]) -> [i64; 2] {
     [0, 1].map(|d| at.get(d).copied().unwrap_or(0))
 }
 

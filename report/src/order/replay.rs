@@ -2,6 +2,7 @@
 
 use super::canvas::{Canvas, Fold, Step};
 use super::error::OrderError;
+use super::extent::Extents;
 use super::recorder::{Recorded, replayed};
 use halide::buffer::Region;
 use halide::trace::TraceEvent;
@@ -10,6 +11,9 @@ use std::ops::ControlFlow;
 
 /// The most loads and stores that a replay keeps: some hundred megabytes of them.
 pub const MOST_EVENTS: usize = 2_000_000;
+
+/// The most loads and stores of a run of which a replay leaves some out.
+pub const MOST_SEEN: usize = 40_000_000;
 
 /// A run step by step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub struct Replay {
     pub loops: Vec<String>,
     /// The number of tasks.
     pub tasks: u32,
+    /// The Funcs and images that are left out, as too large to draw.
+    pub left_out: Vec<String>,
 }
 
 impl Replay {
@@ -43,6 +49,33 @@ impl Replay {
         }
     }
 
+    /// [`Replay::of_call`] without the Funcs and images that have more points than a canvas, such as the fine levels of
+    /// a pyramid whose coarse ones are small.
+    ///
+    /// # Errors
+    /// Errors of the run; a run of which too much is left to draw, or nothing that is stored.
+    pub fn of_what_fits(call: &Call<'_>, regions: &[Region], folds: &[Fold]) -> Result<Replay, OrderError> {
+        let (mut events, mut extents, mut seen) = (Vec::new(), Extents::default(), 0);
+        let mut most = None;
+        let traced = call.trace_loops(regions, |event| {
+            seen += usize::from(is_access(&event));
+            if let Some(name) = extents.outgrown(&event) {
+                let before = std::mem::take(&mut events);
+                before.into_iter().filter(|event| accessed(event) != Some(&name)).for_each(|e| keep(&mut events, e));
+            }
+            if accessed(&event).is_none_or(|name| !extents.is_large(name)) {
+                keep(&mut events, event);
+            }
+            most = [(seen, MOST_SEEN), (events.len(), 2 * MOST_EVENTS)].into_iter().find(|(n, most)| n > most);
+            if most.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        match (traced, most) {
+            (Err(Error::Cancelled), Some((_, most))) => Err(OrderError::TooManyEvents { most }),
+            (Err(error), _) => Err(OrderError::Run(Box::new(error))),
+            (Ok(_), _) => Ok(Replay { left_out: extents.large(), ..Replay::of(&events, folds)? }),
+        }
+    }
+
     /// Replays a trace. A step stores one element of a tuple, the first; the others are stored with it.
     ///
     /// # Errors
@@ -52,7 +85,7 @@ impl Replay {
             return Err(OrderError::TooManyEvents { most: MOST_EVENTS });
         }
         let Recorded { canvases, steps, loops, tasks } = replayed(events, folds)?;
-        Ok(Replay { canvases, steps, loops, tasks })
+        Ok(Replay { canvases, steps, loops, tasks, left_out: Vec::new() })
     }
 
     /// Returns the canvas of this name.
@@ -61,7 +94,23 @@ impl Replay {
     }
 }
 
+/// Adds an event; an iteration in which nothing was done is taken back where it ends.
+fn keep(events: &mut Vec<TraceEvent>, event: TraceEvent) {
+    match (events.last(), &event) {
+        (Some(TraceEvent::Iterate { .. }), TraceEvent::Iterated) => drop(events.pop()),
+        _ => events.push(event),
+    }
+}
+
 /// Returns true for loads and stores.
 fn is_access(event: &TraceEvent) -> bool {
-    matches!(event, TraceEvent::Load { .. } | TraceEvent::Store { .. })
+    accessed(event).is_some()
+}
+
+/// The Func or image that an event loads or stores.
+fn accessed(event: &TraceEvent) -> Option<&str> {
+    match event {
+        TraceEvent::Load { of, .. } | TraceEvent::Store { of, .. } => Some(of),
+        _ => None,
+    }
 }

@@ -113,7 +113,13 @@ mod tests {
         let canvas =
             Canvas { name: "f".to_string(), min: [0, 0], extent: [cells, 1], cells: vec![Cell::default(); cells] };
         let step = |cell: &usize| Step { loads: vec![Place { canvas: 0, cell: *cell }], ..Step::default() };
-        Replay { canvases: vec![canvas], steps: order.iter().map(step).collect(), loops: Vec::new(), tasks: 0 }
+        Replay {
+            canvases: vec![canvas],
+            steps: order.iter().map(step).collect(),
+            loops: Vec::new(),
+            tasks: 0,
+            left_out: Vec::new(),
+        }
     }
 
     /// The distance of each touch by its definition.

@@ -90,6 +90,30 @@ fn channels_have_canvases_of_their_own() {
     assert_eq!(names, ["f(_, _, 0)", "f(_, _, 1)"]);
 }
 
+/// A tenth of each dimension of a Func of many points: what it is made of is left out.
+#[test]
+fn a_replay_leaves_out_what_is_too_large() {
+    let (x, y) = vars!(x, y);
+    let (mut fine, mut coarse) = (Func::new("fine"), Func::new("coarse"));
+    fine[(x, y)] = x + y;
+    coarse[(x, y)] = fine[(10 * x, 10 * y)] + fine[(10 * x + 1, 10 * y)];
+    let schedule = "fine: compute_root() parallel(y)\n coarse: parallel(y)".parse().expect("a schedule");
+    let compiled = Pipeline::new([&coarse]).expect("right").compile(&schedule, &Target::host()).expect("legal");
+    let region = [Region::of_extents([9, 8])];
+    let whole = Replay::of_call(&compiled.inputs(), &region, &[]);
+    assert!(matches!(whole, Err(OrderError::TooManyCells { .. })));
+    let rest = Replay::of_what_fits(&compiled.inputs(), &region, &[]).expect("small");
+    assert_eq!(rest.left_out, ["fine"]);
+    let names: Vec<&str> = rest.canvases.iter().map(|canvas| canvas.name.as_str()).collect();
+    assert_eq!((&names[..], rest.steps.len()), (&["coarse"][..], 72));
+    assert_eq!((&rest.loops[..], rest.tasks), (&["coarse.y".to_string(), "coarse.x".to_string()][..], 8));
+    let small = [Region::of_extents([3, 3])];
+    let both = [Replay::of_call, Replay::of_what_fits].map(|of| of(&compiled.inputs(), &small, &[]).expect("small"));
+    assert_eq!(both[0], both[1], "all of it fits");
+    let all_large = Replay::of_what_fits(&compiled.inputs(), &[Region::of_extents([70, 70])], &[]);
+    assert!(matches!(all_large, Err(OrderError::Empty)));
+}
+
 #[test]
 fn runs_that_cannot_be_drawn_are_refused() {
     let x = Var::new("x");

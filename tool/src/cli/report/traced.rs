@@ -24,7 +24,7 @@ const DEEP: i64 = 3;
 const STEPS: usize = 8 * MOST_SPANS;
 
 /// The order in which a small part of the first output is computed, or all of it for a small image, and a line that
-/// says which.
+/// says which. Where either needs too much to show, that of the smallest part, without the Funcs that are too large.
 ///
 /// # Errors
 /// The reason that there is none: even the smallest is too much to show, or none can be run.
@@ -37,7 +37,7 @@ pub(super) fn traced(
     let folds = folds(compiled).map_err(told)?;
     let mut largest = Err(OrderError::Empty);
     for most in EXTENTS {
-        let next = part(job, compiled, &folds, most).map_err(told)?;
+        let next = part(job, compiled, most, |call, regions| Replay::of_call(call, regions, &folds)).map_err(told)?;
         if !replaces(&mut largest, next, "points of the output") {
             break;
         }
@@ -48,10 +48,20 @@ pub(super) fn traced(
     for (width, height) in SIZES {
         let source = Source::Random { seed: 0, width, height };
         let small = Job::within(app, source, &common.params, common.memory_cap).map_err(|why| why.to_string())?;
-        let next = part(&small, compiled, &folds, [width, height]).map_err(told)?;
+        let of = |call: &Call<'_>, regions: &[Region]| Replay::of_call(call, regions, &folds);
+        let next = part(&small, compiled, [width, height], of).map_err(told)?;
         if !replaces(&mut largest, next, "points, all of a small output") {
             break;
         }
+    }
+    if largest.is_err() {
+        let of = |call: &Call<'_>, regions: &[Region]| Replay::of_what_fits(call, regions, &folds);
+        let rest = part(job, compiled, EXTENTS[0], of).map_err(told)?;
+        let words = |(replay, points): (Replay, String)| {
+            let left_out = format!("; left out, as too large to draw: {}", replay.left_out.join(", "));
+            (replay, format!("{points} points of the output{left_out}"))
+        };
+        largest = rest.map(words);
     }
     largest.map_err(|why| why.to_string())
 }
@@ -81,14 +91,19 @@ fn replaces(largest: &mut Part, next: Part, words: &str) -> bool {
 }
 
 /// The order of a part of the first output, of at most these extents, with its extents.
-fn part(job: &Job, compiled: &Compiled, folds: &[Fold], most: [i64; 2]) -> Result<Part, Error> {
+fn part(
+    job: &Job,
+    compiled: &Compiled,
+    most: [i64; 2],
+    replay: impl FnOnce(&Call<'_>, &[Region]) -> Result<Replay, OrderError>,
+) -> Result<Part, Error> {
     let Some(inputs) = job.runs.first() else { return Ok(Err(OrderError::Empty)) };
     let extent = |(dim, extent): (usize, &i64)| (*extent).min(most.get(dim).copied().unwrap_or(DEEP));
     let extents: Vec<i64> = job.extents.iter().enumerate().map(extent).collect();
     let region: Region = extents.iter().map(|extent| Span { min: 0, extent: *extent }).collect();
     let regions: Vec<Region> = job.outputs()?.iter().take(1).map(|_| region.clone()).collect();
     let size: Vec<String> = extents.iter().map(i64::to_string).collect();
-    let replay = Replay::of_call(&job.call(compiled, inputs, None), &regions, folds);
+    let replay = replay(&job.call(compiled, inputs, None), &regions);
     Ok(replay.map(|replay| (replay, size.join(" x "))))
 }
 
