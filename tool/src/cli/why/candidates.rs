@@ -2,7 +2,7 @@
 
 use super::super::args_timing::WhyArgs;
 use super::super::changes::{Changes, Set};
-use super::super::common;
+use super::super::common::{self, Runner};
 use super::super::failure::Failure;
 use super::super::limit::within;
 use super::super::outputs;
@@ -102,9 +102,23 @@ impl<'a> Candidates<'a> {
         Ok(())
     }
 
-    /// Says why the schedule after a set of changes cannot be compiled, if it cannot.
+    /// Says why the schedule after a set of changes cannot be compiled, if it cannot. Most schedules of the walk are
+    /// not timed, so their loops are made, but no machine code.
     pub(super) fn legal(&mut self, set: &Set) -> Result<(), Untried> {
-        self.compile(set, WALKING).map(|_| ())
+        let schedule = self.changes.schedule(set);
+        if schedule.has_kernels() || self.compiled.contains_key(set) {
+            return self.compile(set, WALKING).map(|_| ());
+        }
+        if self.is_over(WALKING) {
+            return Err(Untried::NoTime);
+        }
+        let lowered = Runner::Engine(Engine::Eval).compile(self.job, &schedule, &self.args.common);
+        lowered.map(|_| ()).map_err(Untried::from)
+    }
+
+    /// Returns true if a part of the time is over.
+    fn is_over(&self, part: f64) -> bool {
+        self.started.elapsed() >= self.args.time.mul_f64(part)
     }
 
     /// Compiles a schedule, runs it and compares its result; ends it where it is hopelessly slow.
@@ -149,7 +163,7 @@ impl<'a> Candidates<'a> {
             return known.clone();
         }
         // A and B are compiled in any case.
-        if self.compiled.len() >= 2 && self.started.elapsed() >= self.args.time.mul_f64(part) {
+        if self.compiled.len() >= 2 && self.is_over(part) {
             return Err(Untried::NoTime);
         }
         let schedule = self.changes.schedule(set);
