@@ -40,7 +40,8 @@ impl Table {
 /// Returns a description of the machine that these numbers were taken on.
 pub fn machine() -> Value {
     let target = halide::target::Target::host();
-    json!({ "arch": std::env::consts::ARCH, "vector_bits": target.vector_bits, "threads": target.threads })
+    let model = halide_tool::processor::model();
+    json!({ "arch": std::env::consts::ARCH, "processor": model, "vector_bits": target.vector_bits, "threads": target.threads })
 }
 
 /// Writes JSON to a file, or to stdout if that is `-`.

@@ -39,6 +39,7 @@ pub mod measure;
 pub mod memory;
 pub mod params;
 pub mod place;
+pub mod processor;
 mod profiled;
 pub mod random;
 mod samples;

@@ -4,7 +4,7 @@
 const CPUINFO: &str = "/proc/cpuinfo";
 
 /// The processor as it calls itself where the system tells, or else the architecture alone.
-pub(crate) fn model() -> String {
+pub fn model() -> String {
     let told = std::fs::read_to_string(CPUINFO).ok().and_then(|text| model_in(&text));
     let told = told.or_else(|| std::env::var("PROCESSOR_IDENTIFIER").ok().filter(|name| !name.trim().is_empty()));
     told.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))

@@ -50,7 +50,7 @@ const READERS: [(&str, &str); 22] = [
     ("tool/src/cli/examples.rs", "examples of command lines, of which a tool shows those of its apps"),
     ("tool/src/cli/help.rs", "the page about schedules, of which a section is shown"),
     ("tool/src/cli/new.rs", "a program to begin with, which gets another name"),
-    ("tool/src/cli/processor.rs", "files of the operating system"),
+    ("tool/src/processor.rs", "files of the operating system"),
     ("tool/src/cli/stamp.rs", "comments of schedule files"),
     ("tool/src/serve/path.rs", "paths that browsers ask for"),
     ("tool/src/serve/request.rs", "requests of browsers"),

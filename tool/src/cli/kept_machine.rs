@@ -7,9 +7,9 @@
 use super::failure::Failure;
 use super::machine::measured;
 use super::output;
-use super::processor;
 use super::terminal::note;
 use crate::files;
+use crate::processor;
 use etcetera::BaseStrategy;
 use halide::machine::{Declared, Machine};
 use halide::machine_file;

@@ -29,7 +29,6 @@ mod machine;
 mod new;
 mod output;
 mod outputs;
-mod processor;
 mod profile;
 mod report;
 mod run;

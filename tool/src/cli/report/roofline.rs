@@ -5,9 +5,9 @@
 //! own values if they are stored at the root: what is stored inside of loops is in caches. A Func that brings nothing
 //! from memory has no point.
 
-use super::super::processor::model;
 use super::figures::Figures;
 use super::roofs::{Roofs, Unit};
+use crate::processor::model;
 use halide::counts::FuncCounts;
 use halide::inspect::{DefinitionRow, Inspection};
 use halide::profile::{Activity, Profile};

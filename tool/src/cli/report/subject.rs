@@ -3,7 +3,6 @@
 use super::super::args::CommonArgs;
 use super::super::common::{self, Bench, Runner};
 use super::super::failure::Failure;
-use super::super::processor::model as processor;
 use super::super::sources::read;
 use super::super::terminal::busy;
 use super::figures::Figures;
@@ -11,6 +10,7 @@ use super::roofline::{Run, roofline};
 use super::traced::traced;
 use crate::app::App;
 use crate::job::Job;
+use crate::processor::model as processor;
 use halide::counts::FuncCounts;
 use halide::prelude::*;
 use halide::profile::Profile;

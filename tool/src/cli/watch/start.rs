@@ -3,7 +3,6 @@
 use super::super::args::{Backend, WatchArgs};
 use super::super::common::{self, Runner};
 use super::super::failure::Failure;
-use super::super::processor;
 use super::super::stamp;
 use super::super::terminal::note;
 use super::super::tool::Tool;
@@ -24,6 +23,7 @@ use super::terminal::{Keys, Terminal};
 use crate::app::App;
 use crate::files;
 use crate::job::Job;
+use crate::processor;
 use crate::serve::Server;
 use halide::prelude::*;
 use serde_json::json;
