@@ -23,37 +23,44 @@ fn tiers() -> impl Iterator<Item = halide::Tier> {
 fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
     let app = app::find(name).expect("the app is there");
     let given: Vec<(String, String)> = settings.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    let random = |(seed, &(width, height)): (usize, &(i64, i64))| {
+        let job = Job::new(app, Source::Random { seed: seed as u64, width, height }, &given).unwrap();
+        (format!("{width}x{height}"), job)
+    };
+    let jobs: Vec<(String, Job)> = sizes.iter().enumerate().map(random).collect();
+    let run = |(size, job): &(String, Job), compiled: &Compiled| {
+        let mut outputs = job.outputs().unwrap();
+        job.run(compiled, None, &mut outputs).unwrap_or_else(|e| panic!("{name} {size}: {e}"));
+        outputs.swap_remove(0)
+    };
+    // What is compiled runs for every size.
+    let largest = &jobs[jobs.len() - 1].1;
+    let pipeline = &largest.pipeline;
+    let reference = Compiler::new(pipeline).engine(Engine::Interp).compile().unwrap();
+    let expected: Vec<AnyBuffer> = jobs.iter().map(|job| run(job, &reference)).collect();
     // The schedule that is chosen for one size is right at all of them.
-    let (width, height) = sizes[sizes.len() - 1];
-    let job = Job::new(app, Source::Random { seed: 0, width, height }, &given).unwrap();
-    let auto = job.auto_schedule(&Target::host(), &AutoOptions::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let auto =
+        largest.auto_schedule(&Target::host(), &AutoOptions::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(auto.refused, Vec::<String>::new(), "{name}");
-    for (seed, &(width, height)) in sizes.iter().enumerate() {
-        let source = Source::Random { seed: seed as u64, width, height };
-        let job = Job::new(app, source, &given).unwrap();
-        let all = |compiled: &Compiled| {
-            let mut outputs = job.outputs().unwrap();
-            job.run(compiled, None, &mut outputs).unwrap_or_else(|e| panic!("{name} {width}x{height}: {e}"));
-            outputs.swap_remove(0)
-        };
-        let reference = Compiler::new(&job.pipeline).engine(Engine::Interp).compile().unwrap();
-        let expected = all(&reference);
-        let compiled = job.pipeline.compile(&auto.schedule, &Target::host()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert!(all(&compiled) == expected, "{name} by a chosen schedule, {width}x{height}:\n{}", auto.schedule);
-        for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
-            let schedule = named.parse().unwrap();
-            for tier in tiers() {
-                let target = Target { vector_bits: tier.vector_bits(), ..Target::host() };
-                let compiled = job.pipeline.compile(&schedule, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let chosen = pipeline.compile(&auto.schedule, &Target::host()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    for (job, expected) in jobs.iter().zip(&expected) {
+        assert!(run(job, &chosen) == *expected, "{name} by a chosen schedule, {}:\n{}", job.0, auto.schedule);
+    }
+    for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
+        let (schedule, what) = (named.parse().unwrap(), named.name);
+        for tier in tiers() {
+            let target = Target { vector_bits: tier.vector_bits(), ..Target::host() };
+            let compiled = pipeline.compile(&schedule, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
+            for (job, expected) in jobs.iter().zip(&expected) {
+                let place = format!("{name} by `{what}` at {}, {}", tier.name(), job.0);
                 let mut difference = Difference::default();
-                difference.add(&expected, &all(&compiled));
-                let (by, what) = (difference.largest, named.name);
-                let allowed = difference.is_allowed(schedule.reassociates());
-                assert!(allowed, "{name} by `{what}` at {}, {width}x{height}: differs by {by}", tier.name());
+                difference.add(expected, &run(job, &compiled));
+                let by = difference.largest;
+                assert!(difference.is_allowed(schedule.reassociates()), "{place}: differs by {by}");
                 // With the schedule for this tier, no question in front of loops asks for more than accesses need.
                 let slow = compiled.variants().iter().any(|v| v.checks_in_place);
                 let best = app.best(false, tier.vector_bits()).name == what;
-                assert!(!slow || !best, "{name} by `{what}` at {}, {width}x{height}: checks in place", tier.name());
+                assert!(!slow || !best, "{place}: checks in place");
             }
         }
     }

@@ -54,9 +54,11 @@ fn machine_code_touches_no_memory_but_its_own() {
     for start in [false, true] {
         FENCE.guard_start(start);
         lies_at_a_guard(start);
-        runs::compare_engines("random schedules between guard pages", 40, 50, Case::random);
-        apps();
-        broken_programs();
+        std::thread::scope(|scope| {
+            scope.spawn(apps);
+            scope.spawn(broken_programs);
+            runs::compare_engines("random schedules between guard pages", 40, 50, Case::random);
+        });
     }
 }
 

@@ -9,7 +9,8 @@ use halide_ir::{Fault, LoopInfo, Program, Stage};
 use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
 use halide_sched::schedule::Schedule;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 pub(crate) const TARGET: Target = Target {
     arch: Arch::X86_64,
@@ -70,11 +71,7 @@ pub(crate) fn check_on(
     images: &[(&str, AnyBuffer)],
     regions: &[Region],
 ) {
-    let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    let plan = halide_sched::plan::resolve(pipeline, &parsed, target).unwrap_or_else(|errors| {
-        let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
-        panic!("{schedule}\n{}", text.join("\n"))
-    });
+    let programs = programs(target, pipeline, schedule);
     let inputs = images.iter().fold(Inputs::new(), |all, (name, image)| all.image(*name, image.clone()));
     let expected = interp::run(pipeline, &inputs, regions).unwrap();
     let bound: Vec<AnyBuffer> = pipeline
@@ -83,24 +80,18 @@ pub(crate) fn check_on(
         .map(|i| images.iter().find(|(name, _)| *name == i.name).expect("every image is given").1.clone())
         .collect();
     let name = format!("{target:?}\n{schedule}\n{pipeline}");
-    for exact_tails in [false, true] {
-        let options = LowerOptions { exact_tails, ..Default::default() };
-        let bounded = lower_to_bounded(&plan, &options).unwrap().program;
-        let last = lower(&plan, &options).unwrap_or_else(|e| panic!("{schedule}\nexact {exact_tails}\n{e:?}")).program;
-        if !last.kernels.is_empty() {
-            assert_eq!(last.to_string().parse::<Program>(), Ok(in_text(&last)), "{schedule}");
-        }
-        for program in [bounded, last] {
+    for (exact_tails, variant) in [false, true].into_iter().zip(programs.iter()) {
+        for program in variant {
             let mut outputs: Vec<AnyBuffer> =
                 expected.iter().map(|e| AnyBuffer::with_region(e.ty(), &e.region()).unwrap()).collect();
-            match eval::run(&program, &[], &bound, &mut outputs) {
+            match eval::run(program, &[], &bound, &mut outputs) {
                 Ok(_) if exact_tails => {}
                 Ok(_) => drop(SERVED.with_borrow_mut(|served| served.insert((name.clone(), program.stage)))),
-                Err(e) if !exact_tails && is_for_another_variant(&program, &e) => {
+                Err(e) if !exact_tails && is_for_another_variant(program, &e) => {
                     let name = (name.clone(), program.stage);
                     let served = SERVED.with_borrow(|served| served.contains(&name));
                     assert!(
-                        served || serves_larger(pipeline, schedule, &program, &bound, &outputs),
+                        served || serves_larger(pipeline, schedule, program, &bound, &outputs),
                         "{schedule}\nthe main variant runs neither on {regions:?} nor on more\n{program}"
                     );
                     SERVED.with_borrow_mut(|served| served.insert(name));
@@ -117,7 +108,57 @@ pub(crate) fn check_on(
     }
 }
 
+/// The programs of a variant: as it is after bounds inference, and as backends get it.
+type Variant = [Program; 2];
+
+/// Programs of a pipeline, whose clone is the same one, under a schedule.
+struct Known {
+    pipeline: Pipeline,
+    target: Target,
+    schedule: String,
+    programs: Rc<[Variant; 2]>,
+}
+
+/// The programs of the main variant and of that with exact tails. A test comes back to few schedules for other regions,
+/// and lowering takes longer than a run.
+fn programs(target: &Target, pipeline: &Pipeline, schedule: &str) -> Rc<[Variant; 2]> {
+    let is_same = |known: &Known| {
+        std::ptr::eq(&*known.pipeline, &**pipeline) && known.target == *target && known.schedule == schedule
+    };
+    let known = KNOWN.with_borrow(|all| all.iter().find(|known| is_same(known)).map(|known| known.programs.clone()));
+    if let Some(programs) = known {
+        return programs;
+    }
+    let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
+    let plan = halide_sched::plan::resolve(pipeline, &parsed, target).unwrap_or_else(|errors| {
+        let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+        panic!("{schedule}\n{}", text.join("\n"))
+    });
+    let variant = |exact_tails| {
+        let options = LowerOptions { exact_tails, ..Default::default() };
+        let bounded = lower_to_bounded(&plan, &options).unwrap().program;
+        let last = lower(&plan, &options).unwrap_or_else(|e| panic!("{schedule}\nexact {exact_tails}\n{e:?}")).program;
+        if !last.kernels.is_empty() {
+            assert_eq!(last.to_string().parse::<Program>(), Ok(in_text(&last)), "{schedule}");
+        }
+        [bounded, last]
+    };
+    let programs = Rc::new([variant(false), variant(true)]);
+    let (pipeline, target) = (pipeline.clone(), *target);
+    let known = Known { pipeline, target, schedule: schedule.to_string(), programs: programs.clone() };
+    KNOWN.with_borrow_mut(|all| {
+        all.truncate(MOST_KNOWN - 1);
+        all.push_front(known);
+    });
+    programs
+}
+
+/// The most schedules whose programs are kept.
+const MOST_KNOWN: usize = 32;
+
 thread_local! {
+    /// The programs that were made last, the newest first.
+    static KNOWN: RefCell<VecDeque<Known>> = RefCell::default();
     /// Targets, schedules and pipelines whose main variants have run in this test, by stage.
     static SERVED: RefCell<HashSet<(String, Stage)>> = RefCell::default();
 }

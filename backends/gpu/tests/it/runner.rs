@@ -10,7 +10,8 @@ pub(crate) struct Runner {
     device: wgpu::Device,
     queue: wgpu::Queue,
     pub(crate) features: Features,
-    /// One test at a time: on a machine without a GPU the driver takes all cores for itself.
+    /// One run at a time: on a machine without a GPU the driver takes all cores for itself. Shaders, which take most of
+    /// the time, are compiled side by side.
     turn: Mutex<()>,
 }
 
@@ -40,7 +41,6 @@ impl Runner {
     /// Runs the parts of a grid, each with its scalars, over buffers of the bytes of `memory`; gives what is in them
     /// then.
     pub(crate) fn run(&self, code: &KernelCode, parts: &[(Part, Vec<u32>)], memory: &[Vec<u8>]) -> Vec<Vec<u8>> {
-        let _turn = self.turn.lock().unwrap_or_else(|e| e.into_inner());
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(&code.name),
@@ -54,6 +54,7 @@ impl Runner {
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
+        let _turn = self.turn.lock().unwrap_or_else(|e| e.into_inner());
         let buffers: Vec<wgpu::Buffer> = memory.iter().map(|bytes| self.buffer(bytes)).collect();
         for (part, scalars) in parts {
             let words: Vec<u8> = scalars.iter().flat_map(|w| w.to_le_bytes()).collect();
