@@ -59,7 +59,7 @@ pub(super) struct Emit<'a> {
     /// Looks at the flag that ends the run.
     pub(super) polls: Polls,
     /// The definition at hand, of code that says so.
-    pub(super) mark: Mark,
+    pub(super) mark: Option<u64>,
     /// The places of instructions, if they are asked for.
     pub(super) code_places: Option<PlaceTable>,
     /// True if some stores may be non-temporal.
@@ -86,15 +86,6 @@ pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 pub(super) struct IndexScratch {
     pub(super) start: u32,
     pub(super) bytes: u32,
-}
-
-/// The definition at hand, and where its number is written.
-#[derive(Default)]
-pub(super) struct Mark {
-    /// Its number, once another one than the one around has begun.
-    pub(super) current: Option<u64>,
-    /// The address of the word.
-    pub(super) word: Option<VReg>,
 }
 
 /// The register and the block that polls share.

@@ -12,7 +12,7 @@ impl Emit<'_> {
     /// the one around.
     pub(super) fn begin_mark(&mut self, s: &Stmt) -> Emitted<Option<u64>> {
         let Some((marks, outside)) = self.around.marks() else { return Ok(None) };
-        let around = self.mark.current.unwrap_or(outside);
+        let around = self.mark.unwrap_or(outside);
         let Some(number) = marks.begun(self.program, s, around) else { return Ok(None) };
         self.write_mark(number)?;
         Ok(Some(around))
@@ -23,21 +23,13 @@ impl Emit<'_> {
     }
 
     fn write_mark(&mut self, number: u64) -> Emitted<()> {
-        self.mark.current = Some(number);
-        let word = match self.mark.word {
-            Some(word) => word,
-            None => {
-                let word = self.capture(Capture::Mark, 1);
-                let loaded = self.at_start(|e| {
-                    let mem = e.word(word);
-                    e.unpack(mem, Type::INDEX)
-                })?;
-                let Val::Scalar(word) = loaded else { return refuse("an address that is no scalar") };
-                *self.mark.word.insert(word)
-            }
-        };
+        self.mark = Some(number);
+        let word = self.capture(Capture::Mark, 1);
         let innermost = self.innermost();
         let cursor = std::mem::replace(&mut self.cursor, innermost);
+        // Loaded at each mark: a register that holds the address all along is one that loops lack.
+        let mem = self.word(word);
+        let Val::Scalar(word) = self.unpack(mem, Type::INDEX)? else { return refuse("an address that is no scalar") };
         self.push(Code::Mov_rm64_imm32, vec![Arg::Mem(Mem::at(word, 0)), Arg::Imm(number as i64)]);
         self.cursor = cursor;
         Ok(())

@@ -73,7 +73,7 @@ use halide_ir::features::CpuFeature;
 use halide_ir::hash::Map;
 use halide_ir::{For, LoopId, Program};
 use iced_x86::Code;
-use kernel::{Emit, IndexScratch, Mark, Names, Polls};
+use kernel::{Emit, IndexScratch, Names, Polls};
 use levels::Level;
 use neighbours::Neighbours;
 use open_lines::OpenLines;
@@ -126,7 +126,7 @@ pub(super) fn nest(
         small: Map::default(),
         open_lines: OpenLines::new(program, nest, widest(tier).bytes()),
         polls: Polls::default(),
-        mark: Mark::default(),
+        mark: None,
         code_places: options.keep_text.then(|| PlaceTable::new(around.code_place())),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
