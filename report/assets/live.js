@@ -94,7 +94,7 @@ function choices() {
   return all;
 }
 
-/** Shows other data; the selection, choices and what is scrolled stay. */
+/** Shows other data; the selection, choices, folds, the time of the player and what is scrolled stay. */
 function replace(data) {
   const [x, y] = [scrollX, scrollY];
   const scrolled = new Map([...boxes()].map(([key, box]) => [key, [box.scrollLeft, box.scrollTop]]));

@@ -2,6 +2,20 @@
 
 const ROW = 21;
 
+/** The rows that are folded, by name, also in the next version of a report. */
+const foldedRows = new Set();
+
+/** Names of rows that another version has, too: of loops and definitions, with the number of rows so called before. */
+function rowNames(model) {
+  const seen = new Map();
+  return model.nest.map(([, kind, text, d, l]) => {
+    const loop = model.loops[l];
+    const name = loop ? loop.name : kind + " " + (model.names[model.defOf[d]] || text);
+    seen.set(name, (seen.get(name) || 0) + 1);
+    return name + " " + seen.get(name);
+  });
+}
+
 /** The words of a row: what it does, and the rest of its text. */
 function wordsOf(model, [, kind, text, , l]) {
   const loop = l >= 0 ? model.loops[l] : null;
@@ -22,7 +36,8 @@ function wordsOf(model, [, kind, text, , l]) {
 function nestPane(model, select, player) {
   if (!model.nest.length) return null;
   const total = model.nest.length;
-  const folded = new Uint8Array(total);
+  const names = rowNames(model);
+  const folded = Uint8Array.from(names, (name, i) => (model.children[i] && foldedRows.has(name) ? 1 : 0));
   const isTimed = model.rows.length > 0;
   let shown = [];
   const update = () => {
@@ -40,6 +55,8 @@ function nestPane(model, select, player) {
     const i = shown[at];
     if (!model.children[i] || Boolean(folded[i]) === how) return false;
     folded[i] = how ? 1 : 0;
+    if (how) foldedRows.add(names[i]);
+    else foldedRows.delete(names[i]);
     update();
     list.reset();
     return true;

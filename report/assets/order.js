@@ -148,6 +148,14 @@ function isWithin(loop, outer, around) {
   return false;
 }
 
+/** Where a player was left, for the next version of its report: the part of its time, and if it played. */
+let lastPlayed = null;
+
+/** Keeps where a player is, if anybody has moved its time. */
+function keepPlayed(player) {
+  if (player.isUsed) lastPlayed = { part: player.at / player.total, isPlaying: player.isPlaying };
+}
+
 /** The player of a report; `null` where nothing was traced. */
 function orderPlayer(model) {
   const { order } = model.data;
@@ -231,7 +239,9 @@ function orderPane(model, select, player) {
     { note: order.schematic, wide: true },
   );
   // Something to see before anybody plays: a third of the way.
-  player.seek(Math.floor(player.total / 3));
+  player.seek(Math.floor(player.total * (lastPlayed ? lastPlayed.part : 1 / 3)));
+  if (lastPlayed) player.isUsed = true;
+  if (lastPlayed && lastPlayed.isPlaying) player.play();
   return made;
 }
 

@@ -112,6 +112,15 @@ fn newer_versions_come_in_place() {
     let pressed =
         "JSON.stringify([...document.querySelectorAll('.choice [aria-pressed=true]')].map((b) => b.textContent))";
     let chosen = chromium.ask(pressed);
+    // A loop is folded, and somebody has moved the time of the player.
+    let folded = "JSON.stringify([...document.querySelectorAll('#loops [aria-label=Unfold]')]\
+                  .map((b) => b.parentNode.textContent))";
+    chromium.ask("document.querySelector('#loops [aria-label=Fold]').click()");
+    let folds = chromium.ask(folded);
+    assert_ne!(folds, "[]");
+    let player = "document.querySelector('#order .where').textContent";
+    chromium.ask("document.querySelector('#order [aria-label^=\"One step back\"]').click()");
+    let played = chromium.ask(player);
     chromium.ask("(document.documentElement.dataset.mark = 'the same document', scrollTo(0, 300))");
     let code = "document.querySelector('#code .scroll').scrollTop";
     let scrolled = chromium.ask(&format!("({code} -= 7, {code})"));
@@ -127,6 +136,8 @@ fn newer_versions_come_in_place() {
     assert_eq!(chromium.ask("scrollY"), 300);
     assert_eq!(chromium.ask(code), scrolled);
     assert_eq!(chromium.ask(pressed), chosen);
+    assert_eq!(chromium.ask(folded), folds);
+    assert_eq!(chromium.ask(player), played);
     chromium.wait("document.querySelector('.node.lit') && document.querySelector('#selected.pinned')");
 
     watch.show(4);
