@@ -7,9 +7,9 @@ use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuOptions, Executable, RunArgs, Sampler};
+use halide_cpu::{Activity, CpuOptions, Executable, RunArgs, Sampler};
 use halide_gpu::GpuError;
-use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun};
+use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun, GpuStats};
 use halide_ir::{BufId, DimField, Fault, Program};
 use std::sync::{Mutex, PoisonError};
 
@@ -104,24 +104,38 @@ impl OnDevice {
             ..RunArgs::default()
         };
         let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
-        let mut run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (&buf, view) in buffers.iter().zip(outputs.iter_mut()) {
-            // What host code wrote last is in its place.
-            if !run.is_on_device(buf) {
-                continue;
-            }
-            match view.bytes_mut() {
-                Some(bytes) => run.finish_output(buf, bytes).map_err(failed)?,
-                None => {
-                    let mut bytes = vec![0; view.used_bytes()];
-                    run.finish_output(buf, &mut bytes).map_err(failed)?;
-                    view.copy_from_bytes(&bytes).map_err(of_buffer)?;
-                }
+        let run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let finish = || finished(run, &buffers, outputs, &failed);
+        let gpu = match sampler {
+            Some(sampler) => sampler.end_of_run(Activity::Device, finish),
+            None => finish(),
+        };
+        Ok(RunStats { gpu: Some(gpu?), ..RunStats::of_code(stats) })
+    }
+}
+
+/// Waits for the device, and takes the outputs that are there.
+fn finished(
+    mut run: GpuRun,
+    buffers: &[BufId],
+    outputs: &mut [AnyBufferMut<'_>],
+    failed: &impl Fn(GpuError) -> Failure,
+) -> Result<GpuStats, Failure> {
+    for (&buf, view) in buffers.iter().zip(outputs.iter_mut()) {
+        // What host code wrote last is in its place.
+        if !run.is_on_device(buf) {
+            continue;
+        }
+        match view.bytes_mut() {
+            Some(bytes) => run.finish_output(buf, bytes).map_err(failed)?,
+            None => {
+                let mut bytes = vec![0; view.used_bytes()];
+                run.finish_output(buf, &mut bytes).map_err(failed)?;
+                view.copy_from_bytes(&bytes).map_err(of_buffer)?;
             }
         }
-        let gpu = run.finish().map_err(failed)?;
-        Ok(RunStats { gpu: Some(gpu), ..RunStats::of_code(stats) })
     }
+    run.finish().map_err(failed)
 }
 
 /// The buffers of the outputs, in order.

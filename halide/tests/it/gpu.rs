@@ -372,3 +372,19 @@ fn kernels_that_are_chosen() {
         agree(&pipeline, &[&auto.schedule.to_string()], &[("input", image.clone())], &[Region::of_extents(extents)]);
     }
 }
+
+/// A run is over when its results are there, and not when host code has said all to the device.
+#[test]
+fn profiles_have_the_wait_for_the_device() {
+    let Some(gpu) = gpu() else { return };
+    let (pipeline, image) = (blur(U16), noise(U16, &Region::of_extents([1000, 700]), 1));
+    let schedule = "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 16, 8)".parse().unwrap();
+    let compiled = Compiler::new(&pipeline).gpu(gpu).schedule(&schedule).compile().unwrap();
+    let mut out = Buffer::<u16>::new([990, 690]).unwrap();
+    let call = compiled.inputs().image_named("input", image);
+    let stats = call.profile().count().realize_into(out.view_mut().unwrap()).unwrap();
+    let (profile, on_device) = (stats.profile.expect("asked for"), stats.gpu.expect("it has a kernel"));
+    assert!(profile.runs > 0 && profile.wall >= on_device.download_time, "{profile:?} {on_device:?}");
+    let counts = stats.counts.expect("asked for");
+    assert!(counts.iter().any(|of| of.func == "blur_y" && of.points >= 990 * 690 && of.operations > 0), "{counts:?}");
+}

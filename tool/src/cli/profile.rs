@@ -26,8 +26,9 @@ pub(crate) fn profile(runner: &Runner, bench: &Bench<'_>, outputs: &mut [AnyBuff
     let mut profiled = Profiled { text: String::new(), json: json!([]), first: None };
     let mut rows = Vec::new();
     for (profile, counts) in bench.job.sampled(bench.compiled, bench.threads, outputs)? {
-        profiled.text += &match profile.samples {
-            0 => "no samples: the system has no thread for the sampler\n".to_string(),
+        profiled.text += &match (profile.runs, profile.samples) {
+            (0, _) => "no samples: the system has no thread for the sampler\n".to_string(),
+            (_, 0) => "no samples: runs are too short for any to meet one; take a larger --size\n".to_string(),
             _ => profile.text(&counts),
         };
         rows.push(model::profile(&profile, &counts));

@@ -104,6 +104,17 @@ impl Sampler {
         self.nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
         result
     }
+    /// Does what is left of the run that ended last, all of it one activity: such as waiting for results of a device.
+    pub fn end_of_run<T>(&self, activity: Activity, work: impl FnOnce() -> T) -> T {
+        let (begin, word) = (Instant::now(), self.marks.of_this_thread());
+        let around = word.swap(activity.word(), Ordering::Relaxed);
+        self.marks.running.store(true, Ordering::Release);
+        let result = work();
+        self.marks.running.store(false, Ordering::Release);
+        word.store(around, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        result
+    }
     /// Ends the sampler of code that marks these definitions.
     pub(crate) fn finish(self, definitions: &[Definition]) -> RunProfile {
         self.done.store(true, Ordering::Release);
