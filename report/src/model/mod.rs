@@ -13,7 +13,7 @@ mod run;
 mod subject;
 mod traffic;
 
-pub use order::MOST_SPANS;
+pub use order::{MOST_SPANS, span_count};
 pub use run::profile;
 pub use subject::{ScheduleText, Subject};
 

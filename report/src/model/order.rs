@@ -70,6 +70,11 @@ fn letter(distance: u32) -> char {
     char::from(b'a' + (32 - distance.leading_zeros()).min(25) as u8)
 }
 
+/// The number of spans that a page needs for a replay, of which it takes [`MOST_SPANS`].
+pub fn span_count(replay: &Replay) -> usize {
+    runs(replay).len()
+}
+
 fn runs(replay: &Replay) -> Vec<Run> {
     let mut all: Vec<Run> = Vec::new();
     let mut stored: Vec<Vec<bool>> = replay.canvases.iter().map(|canvas| vec![false; canvas.cells.len()]).collect();

@@ -17,6 +17,13 @@ struct Touched {
     is_large: bool,
 }
 
+impl Touched {
+    fn cells(&self) -> u128 {
+        let extent = [0, 1].map(|d| self.high[d].abs_diff(self.low[d]) as u128 + 1);
+        extent[0].saturating_mul(extent[1])
+    }
+}
+
 impl Extents {
     /// Takes an event into account; returns the name of what has more points than a canvas from this event on.
     pub(super) fn outgrown(&mut self, event: &TraceEvent) -> Option<String> {
@@ -31,9 +38,20 @@ impl Extents {
         }
         touched.low = [0, 1].map(|d| touched.low[d].min(point[d]));
         touched.high = [0, 1].map(|d| touched.high[d].max(point[d]));
-        let extent = [0, 1].map(|d| touched.high[d].abs_diff(touched.low[d]) as u128 + 1);
-        touched.is_large = extent[0].saturating_mul(extent[1]) > MOST_CELLS as u128;
+        touched.is_large = touched.cells() > MOST_CELLS as u128;
         touched.is_large.then(|| of.clone())
+    }
+
+    /// Takes the largest of what is not large for large, too, and returns its name; `None` where one alone is left.
+    pub(super) fn leave_out_largest(&mut self) -> Option<String> {
+        let small = self.boxes.iter_mut().filter(|(_, touched)| !touched.is_large);
+        let mut small: Vec<_> = small.collect();
+        if small.len() < 2 {
+            return None;
+        }
+        let (name, touched) = small.iter_mut().max_by_key(|(_, touched)| touched.cells())?;
+        touched.is_large = true;
+        Some(name.to_string())
     }
 
     /// Returns true for a Func or image of more points than a canvas has.

@@ -50,18 +50,23 @@ impl Replay {
     }
 
     /// [`Replay::of_call`] without the Funcs and images that have more points than a canvas, such as the fine levels of
-    /// a pyramid whose coarse ones are small.
+    /// a pyramid whose coarse ones are small; and without the largest of the others, one after the other, until what is
+    /// left `fits`.
     ///
     /// # Errors
     /// Errors of the run; a run of which too much is left to draw, or nothing that is stored.
-    pub fn of_what_fits(call: &Call<'_>, regions: &[Region], folds: &[Fold]) -> Result<Replay, OrderError> {
+    pub fn of_what_fits(
+        call: &Call<'_>,
+        regions: &[Region],
+        folds: &[Fold],
+        fits: impl Fn(&Replay) -> bool,
+    ) -> Result<Replay, OrderError> {
         let (mut events, mut extents, mut seen) = (Vec::new(), Extents::default(), 0);
         let mut most = None;
         let traced = call.trace_loops(regions, |event| {
             seen += usize::from(is_access(&event));
             if let Some(name) = extents.outgrown(&event) {
-                let before = std::mem::take(&mut events);
-                before.into_iter().filter(|event| accessed(event) != Some(&name)).for_each(|e| keep(&mut events, e));
+                events = without(std::mem::take(&mut events), &name);
             }
             if accessed(&event).is_none_or(|name| !extents.is_large(name)) {
                 keep(&mut events, event);
@@ -72,7 +77,13 @@ impl Replay {
         match (traced, most) {
             (Err(Error::Cancelled), Some((_, most))) => Err(OrderError::TooManyEvents { most }),
             (Err(error), _) => Err(OrderError::Run(Box::new(error))),
-            (Ok(_), _) => Ok(Replay { left_out: extents.large(), ..Replay::of(&events, folds)? }),
+            (Ok(_), _) => loop {
+                let replay = Replay { left_out: extents.large(), ..Replay::of(&events, folds)? };
+                match if fits(&replay) { None } else { extents.leave_out_largest() } {
+                    Some(name) => events = without(events, &name),
+                    None => return Ok(replay),
+                }
+            },
         }
     }
 
@@ -92,6 +103,13 @@ impl Replay {
     pub fn canvas(&self, name: &str) -> Option<&Canvas> {
         self.canvases.iter().find(|canvas| canvas.name == name)
     }
+}
+
+/// The events without those of a Func or image.
+fn without(events: Vec<TraceEvent>, name: &str) -> Vec<TraceEvent> {
+    let mut kept = Vec::new();
+    events.into_iter().filter(|event| accessed(event) != Some(name)).for_each(|event| keep(&mut kept, event));
+    kept
 }
 
 /// Adds an event; an iteration in which nothing was done is taken back where it ends.

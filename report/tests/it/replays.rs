@@ -102,15 +102,20 @@ fn a_replay_leaves_out_what_is_too_large() {
     let region = [Region::of_extents([9, 8])];
     let whole = Replay::of_call(&compiled.inputs(), &region, &[]);
     assert!(matches!(whole, Err(OrderError::TooManyCells { .. })));
-    let rest = Replay::of_what_fits(&compiled.inputs(), &region, &[]).expect("small");
+    let all = |_: &Replay| true;
+    let rest = Replay::of_what_fits(&compiled.inputs(), &region, &[], all).expect("small");
     assert_eq!(rest.left_out, ["fine"]);
     let names: Vec<&str> = rest.canvases.iter().map(|canvas| canvas.name.as_str()).collect();
     assert_eq!((&names[..], rest.steps.len()), (&["coarse"][..], 72));
     assert_eq!((&rest.loops[..], rest.tasks), (&["coarse.y".to_string(), "coarse.x".to_string()][..], 8));
     let small = [Region::of_extents([3, 3])];
-    let both = [Replay::of_call, Replay::of_what_fits].map(|of| of(&compiled.inputs(), &small, &[]).expect("small"));
-    assert_eq!(both[0], both[1], "all of it fits");
-    let all_large = Replay::of_what_fits(&compiled.inputs(), &[Region::of_extents([70, 70])], &[]);
+    let whole = Replay::of_call(&compiled.inputs(), &small, &[]).expect("small");
+    assert_eq!(Replay::of_what_fits(&compiled.inputs(), &small, &[], all).ok(), Some(whole), "all of it fits");
+    let few = Replay::of_what_fits(&compiled.inputs(), &small, &[], |replay| replay.steps.len() < 20).expect("small");
+    assert_eq!((&few.left_out[..], few.steps.len()), (&["fine".to_string()][..], 9), "the largest goes first");
+    let least = Replay::of_what_fits(&compiled.inputs(), &small, &[], |_| false).expect("small");
+    assert_eq!(least, few, "one stays");
+    let all_large = Replay::of_what_fits(&compiled.inputs(), &[Region::of_extents([70, 70])], &[], all);
     assert!(matches!(all_large, Err(OrderError::Empty)));
 }
 

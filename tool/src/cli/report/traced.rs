@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::job::{Job, Source};
 use halide::buffer::{Region, Span};
 use halide::prelude::*;
-use halide_report::model::MOST_SPANS;
+use halide_report::model::{MOST_SPANS, span_count};
 use halide_report::order::canvas::Fold;
 use halide_report::order::error::OrderError;
 use halide_report::order::replay::Replay;
@@ -55,7 +55,8 @@ pub(super) fn traced(
         }
     }
     if largest.is_err() {
-        let of = |call: &Call<'_>, regions: &[Region]| Replay::of_what_fits(call, regions, &folds);
+        let fits = |replay: &Replay| span_count(replay) <= MOST_SPANS;
+        let of = |call: &Call<'_>, regions: &[Region]| Replay::of_what_fits(call, regions, &folds, fits);
         let rest = part(job, compiled, EXTENTS[0], of).map_err(told)?;
         let words = |(replay, points): (Replay, String)| {
             let left_out = format!("; left out, as too large to draw: {}", replay.left_out.join(", "));
