@@ -48,8 +48,10 @@ function show(reports, at, switchTo) {
   // Panes know their sizes after the first picture, and can scroll then.
   if (one !== NOWHERE) requestAnimationFrame(() => setTimeout(() => select.pin(one, null), 0));
   return () => {
-    if (player) keepPlayed(player);
-    if (player) player.pause();
+    if (player) {
+      keepPlayed(player);
+      player.pause();
+    }
     for (const end of quiet) end();
   };
 }

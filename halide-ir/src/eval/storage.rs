@@ -327,3 +327,40 @@ fn word(element: &[u8]) -> u64 {
     word[..element.len()].copy_from_slice(element);
     u64::from_le_bytes(word)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halide_core::buffer::Region;
+    use halide_core::types::*;
+
+    /// Each element of a view is at the place of its coordinates, and nothing else has a value.
+    #[test]
+    fn views_of_the_caller_are_taken_element_by_element() {
+        for ty in [Bool, I8, U16, F32, F64] {
+            let whole = {
+                let mut whole = AnyBuffer::with_region(ty, &Region::of_spans([(-3, 7), (2, 5), (0, 3)])).unwrap();
+                for (n, at) in whole.coords().enumerate() {
+                    whole
+                        .set(&at, Scalar::from_bits(ty, if ty == Bool { n as u64 % 2 } else { n as u64 + 1 }))
+                        .unwrap();
+                }
+                whole
+            };
+            let part = whole.crop(&Region::of_spans([(-1, 3), (3, 2), (1, 2)])).unwrap();
+            let padded = AnyBuffer::with_strides(ty, &Region::of_extents([3, 4]), &[2, 9]).unwrap();
+            let empty = whole.crop(&Region::of_spans([(0, 0), (3, 2), (1, 2)])).unwrap();
+            let turned = [part.transpose(&[2, 0, 1]).unwrap(), part.slice(1, 3).unwrap()];
+            for view in [whole, part, padded, empty].into_iter().chain(turned) {
+                let storage = Storage::of_caller(&view, true, &|_| Ok(())).unwrap();
+                for at in view.coords() {
+                    let place = storage.locate(|d| i64::from(at[d])).unwrap();
+                    let found = storage.fetch(place, |d| i64::from(at[d]));
+                    assert_eq!(found, Ok(view.get(&at).unwrap().bits()), "{view:?} {at:?}");
+                }
+                let full = storage.state.iter().filter(|state| **state == State::Full).count();
+                assert_eq!(full as u64, view.len(), "{view:?}");
+            }
+        }
+    }
+}

@@ -184,6 +184,17 @@ mod tests {
     }
 
     #[test]
+    fn the_peak_of_memory_is_the_largest_rate() {
+        let typical = Machine::typical(&Target { threads: 2, ..Target::host() }).memory;
+        for largest in 0..3 {
+            let rate = |which: usize| vec![(1, 1.0), (2, if which == largest { 9.0 } else { 2.0 })];
+            let [bytes_per_ns, streamed_bytes_per_ns, mixed_bytes_per_ns] = [0, 1, 2].map(rate);
+            let memory = Memory { bytes_per_ns, streamed_bytes_per_ns, mixed_bytes_per_ns, ..typical };
+            assert_eq!([1, 2, 5].map(|threads| memory.peak_bandwidth(threads)), [1.0, 9.0, 9.0]);
+        }
+    }
+
+    #[test]
     fn rates_are_of_threads_that_there_are() {
         let machine = |threads| Machine::typical(&Target { threads, ..Target::host() });
         assert_eq!(machine(0).cores, 1);

@@ -14,6 +14,7 @@ pub(super) struct Extents {
 struct Touched {
     low: [i64; 2],
     high: [i64; 2],
+    is_stored: bool,
     is_large: bool,
 }
 
@@ -28,11 +29,12 @@ impl Extents {
     /// Takes an event into account; returns the name of what has more points than a canvas from this event on.
     pub(super) fn outgrown(&mut self, event: &TraceEvent) -> Option<String> {
         let (TraceEvent::Load { of, at, .. } | TraceEvent::Store { of, at, .. }) = event else { return None };
-        let point = point(at);
+        let (point, is_stored) = (point(at), matches!(event, TraceEvent::Store { .. }));
         let Some(touched) = self.boxes.get_mut(of) else {
-            self.boxes.insert(of.clone(), Touched { low: point, high: point, is_large: false });
+            self.boxes.insert(of.clone(), Touched { low: point, high: point, is_stored, is_large: false });
             return None;
         };
+        touched.is_stored |= is_stored;
         if touched.is_large {
             return None;
         }
@@ -42,16 +44,15 @@ impl Extents {
         touched.is_large.then(|| of.clone())
     }
 
-    /// Takes the largest of what is not large for large, too, and returns its name; `None` where one alone is left.
+    /// Takes the largest of what is not large for large, too, and returns its name; `None` where nothing else is left
+    /// than the last Func that is stored.
     pub(super) fn leave_out_largest(&mut self) -> Option<String> {
-        let small = self.boxes.iter_mut().filter(|(_, touched)| !touched.is_large);
-        let mut small: Vec<_> = small.collect();
-        if small.len() < 2 {
-            return None;
-        }
-        let (name, touched) = small.iter_mut().max_by_key(|(_, touched)| touched.cells())?;
+        let funcs = self.boxes.values().filter(|touched| touched.is_stored && !touched.is_large).count();
+        let may_go = |touched: &Touched| !touched.is_large && (!touched.is_stored || funcs > 1);
+        let small = self.boxes.iter_mut().filter(|(_, touched)| may_go(touched));
+        let (name, touched) = small.max_by_key(|(_, touched)| touched.cells())?;
         touched.is_large = true;
-        Some(name.to_string())
+        Some(name.clone())
     }
 
     /// Returns true for a Func or image of more points than a canvas has.

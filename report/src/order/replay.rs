@@ -51,7 +51,7 @@ impl Replay {
 
     /// [`Replay::of_call`] without the Funcs and images that have more points than a canvas, such as the fine levels of
     /// a pyramid whose coarse ones are small; and without the largest of the others, one after the other, until what is
-    /// left `fits`.
+    /// left `fits` or is one Func alone.
     ///
     /// # Errors
     /// Errors of the run; a run of which too much is left to draw, or nothing that is stored.
@@ -79,10 +79,11 @@ impl Replay {
             (Err(error), _) => Err(OrderError::Run(Box::new(error))),
             (Ok(_), _) => loop {
                 let replay = Replay { left_out: extents.large(), ..Replay::of(&events, folds)? };
-                match if fits(&replay) { None } else { extents.leave_out_largest() } {
-                    Some(name) => events = without(events, &name),
-                    None => return Ok(replay),
+                if fits(&replay) {
+                    return Ok(replay);
                 }
+                let Some(name) = extents.leave_out_largest() else { return Ok(replay) };
+                events = without(events, &name);
             },
         }
     }

@@ -115,6 +115,13 @@ fn a_replay_leaves_out_what_is_too_large() {
     assert_eq!((&few.left_out[..], few.steps.len()), (&["fine".to_string()][..], 9), "the largest goes first");
     let least = Replay::of_what_fits(&compiled.inputs(), &small, &[], |_| false).expect("small");
     assert_eq!(least, few, "one stays");
+    let (input, mut larger) = (ImageParam::new("in", I32, 2), Func::new("larger"));
+    larger[(x, y)] = input[(x / 2, y)] + 1;
+    let compiled_of_image = Pipeline::new([&larger]).expect("right").compile(&Schedule::new(), &Target::host());
+    let compiled_of_image = compiled_of_image.expect("legal");
+    let call = compiled_of_image.inputs().image(&input, Buffer::<i32>::new([4, 4]).expect("small"));
+    let alone = Replay::of_what_fits(&call, &[Region::of_extents([8, 4])], &[], |_| false).expect("small");
+    assert_eq!((&alone.left_out[..], alone.steps.len()), (&["in".to_string()][..], 32), "a Func stays, not an image");
     let all_large = Replay::of_what_fits(&compiled.inputs(), &[Region::of_extents([70, 70])], &[], all);
     assert!(matches!(all_large, Err(OrderError::Empty)));
 }

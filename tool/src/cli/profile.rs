@@ -28,7 +28,9 @@ pub(crate) fn profile(runner: &Runner, bench: &Bench<'_>, outputs: &mut [AnyBuff
     for (profile, counts) in bench.job.sampled(bench.compiled, bench.threads, outputs)? {
         profiled.text += &match (profile.runs, profile.samples) {
             (0, _) => "no samples: the system has no thread for the sampler\n".to_string(),
-            (_, 0) => "no samples: runs are too short for any to meet one; take a larger --size\n".to_string(),
+            (_, 0) => {
+                "no samples: the runs are too short for one to fall into them; take a larger --size\n".to_string()
+            }
             _ => profile.text(&counts),
         };
         rows.push(model::profile(&profile, &counts));

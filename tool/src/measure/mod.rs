@@ -203,7 +203,10 @@ mod tests {
         assert!((LEAST_ROUNDS..=ROUNDS).contains(&rounds));
         let Machine { caches, memory, .. } = &measured.machine;
         assert_eq!(caches.len(), declared.caches.len());
-        assert_eq!(memory.bytes_per_ns.iter().map(|(threads, _)| *threads).collect::<Vec<_>>(), [1, 2]);
+        for rates in [&memory.bytes_per_ns, &memory.streamed_bytes_per_ns, &memory.mixed_bytes_per_ns] {
+            assert_eq!(rates.iter().map(|(threads, _)| *threads).collect::<Vec<_>>(), [1, 2]);
+            assert!(rates.iter().all(|(_, rate)| *rate > 0.0));
+        }
         assert_eq!(measured.bandwidths.len(), 2 * SIZES.len());
         assert!(measured.bandwidths.iter().all(|b| b.sum > 0.0 && b.copy > 0.0));
         let text = halide::machine_file::write(&measured.machine).unwrap();

@@ -52,6 +52,8 @@ pub(super) struct Candidates<'a> {
     changes: &'a Changes,
     started: Instant,
     compiled: BTreeMap<Set, Result<Compiled, Untried>>,
+    /// Legality of the schedules that were lowered and not compiled.
+    lowered: BTreeMap<Set, Result<(), Untried>>,
     ran: BTreeMap<Set, Result<Candidate, Untried>>,
     outputs: Vec<AnyBuffer>,
     expected: Option<Vec<AnyBuffer>>,
@@ -75,6 +77,7 @@ impl<'a> Candidates<'a> {
             changes,
             started: Instant::now(),
             compiled: BTreeMap::new(),
+            lowered: BTreeMap::new(),
             ran: BTreeMap::new(),
             outputs: job.outputs()?,
             expected: None,
@@ -109,11 +112,16 @@ impl<'a> Candidates<'a> {
         if schedule.has_kernels() || self.compiled.contains_key(set) {
             return self.compile(set, WALKING).map(|_| ());
         }
+        if let Some(known) = self.lowered.get(set) {
+            return known.clone();
+        }
         if self.is_over(WALKING) {
             return Err(Untried::NoTime);
         }
         let lowered = Runner::Engine(Engine::Eval).compile(self.job, &schedule, &self.args.common);
-        lowered.map(|_| ()).map_err(Untried::from)
+        let lowered = lowered.map(|_| ()).map_err(Untried::from);
+        self.lowered.insert(set.clone(), lowered.clone());
+        lowered
     }
 
     /// Returns true if a part of the time is over.
