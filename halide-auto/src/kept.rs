@@ -3,7 +3,7 @@
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
 use halide_sched::plan::{Level, Plan};
-use halide_sched::schedule::{Schedule, Scope, Verb, clone_name, rfactor_name, wrapper_name};
+use halide_sched::schedule::{Schedule, Scope, Verb, made_names, rfactor_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of a definition's loops, outermost first, where they have one.
@@ -86,13 +86,7 @@ pub(crate) fn is_about_loops(verb: &Verb) -> bool {
 /// The names of Funcs that a schedule can say.
 fn known(begins: &Schedule, pipeline: &Pipeline) -> BTreeSet<String> {
     let own = pipeline.funcs.iter().map(|func| func.name.clone());
-    let made = begins.directives().iter().filter_map(|d| match &d.verb {
-        Verb::In { consumers } => Some(wrapper_name(&d.subject.func, consumers)),
-        Verb::CloneIn { consumers } => Some(clone_name(&d.subject.func, consumers)),
-        Verb::Rfactor { vars, .. } => Some(rfactor_name(&d.subject.func, vars)),
-        _ => None,
-    });
-    own.chain(made).collect()
+    own.chain(begins.directives().iter().flat_map(made_names)).collect()
 }
 
 /// Directives, with Funcs outside of all loops that these give loops and no place; with `with_parts`, parts of

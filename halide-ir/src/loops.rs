@@ -26,6 +26,11 @@ pub struct LoopInfo {
     pub origin: Option<LoopId>,
     /// Policy for cutting it into prologue, steady state and epilogue.
     pub partition: Partition,
+    /// True if each iteration reads the element that the one before it stored, and combines it with new values by an
+    /// associative operation: a scan.
+    pub is_scan: bool,
+    /// True if float operations of its definition may be reordered.
+    pub is_relaxed: bool,
     /// True if code generators are not to unroll it.
     pub never_unroll: bool,
     /// Place of the directive that chose its kind or policy.

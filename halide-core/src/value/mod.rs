@@ -16,5 +16,5 @@ mod tests;
 pub use convert::{cast, reinterpret, saturating_cast};
 pub use element::Element;
 pub use half::{bf16, f16};
-pub use ops::{binary, binary_type, math, select, unary, unary_type};
+pub use ops::{binary, binary_type, identity, math, select, unary, unary_type};
 pub use scalar::Scalar;

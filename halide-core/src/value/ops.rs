@@ -298,3 +298,21 @@ fn shift(a: Scalar, amount: i128) -> Scalar {
 fn unsigned_of(ty: ScalarType) -> ScalarType {
     if ty.is_signed_int() { ScalarType::unsigned(ty.bits()) } else { ty }
 }
+
+/// The value that leaves every other one as it is under `op`, which folds values; `None` if the operator folds none.
+///
+/// A sum of floats begins with minus zero, which keeps the sign of a zero; a minimum or maximum of floats with a NaN,
+/// which loses.
+pub fn identity(op: BinOp, ty: ScalarType) -> Option<Scalar> {
+    let float = ty.is_float();
+    Some(match op {
+        BinOp::Add if float => Scalar::float(ty, -0.0),
+        BinOp::Add | BinOp::BitOr | BinOp::BitXor => Scalar::zero(ty),
+        BinOp::Mul => Scalar::int(ty, 1),
+        BinOp::BitAnd => Scalar::from_bits(ty, if ty == ScalarType::Bool { 1 } else { u64::MAX }),
+        BinOp::Min | BinOp::Max if float => Scalar::float(ty, f64::NAN),
+        BinOp::Min => Scalar::highest(ty),
+        BinOp::Max => Scalar::lowest(ty),
+        _ => return None,
+    })
+}

@@ -300,6 +300,7 @@ on_programs! {
         |p, t| loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
     flatten_storage_example "storage/flatten_storage.rs" at "bounded": |p, _| storage::flatten_storage::flatten_storage(p);
     unroll_example "loops/unroll.rs" at "flat": loops::unroll::unroll;
+    privatize_example "vectors/privatize.rs" at "flat": vectors::privatize::privatize;
     vectorize_example "vectors/vectorize/mod.rs" at "flat": vectors::vectorize::vectorize;
     partition_loops_example "loops/partition_loops/mod.rs" at "shaped":
         |p, t| loops::partition_loops::partition_loops(p, &Facts::new(), u64::MAX, t).program;
@@ -310,6 +311,7 @@ on_programs! {
     indices_example "vectors/find_intrinsics/index.rs" at "shaped": |p, _| vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
     licm_example "code/licm.rs" at "shaped": |p, _| code::licm::licm(p);
     register_promotion_example "code/register_promotion/mod.rs" at "shaped": |p, _| code::register_promotion::register_promotion(p);
+    scalar_replacement_example "code/scalar_replacement.rs" at "shaped": |p, _| code::scalar_replacement::scalar_replacement(p);
     cse_example "code/cse/mod.rs" at "shaped": |p, _| code::cse::cse(p);
     offload_example "gpu/offload/mod.rs" at "shaped":
         |p, t| gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));

@@ -131,6 +131,7 @@ fn lower_hoisted(
     if !errors.is_empty() {
         return Err(errors);
     }
+    pass("privatize", &mut vectors::privatize::privatize);
     pass("vectorize", &mut vectors::vectorize::vectorize);
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::None));
     // While the likely conditions still stand where the algorithm and the tails put them.
@@ -158,6 +159,7 @@ fn lower_hoisted(
     // After the last simplification, which would widen again.
     pass("find_intrinsics", &mut |p, _| vectors::find_intrinsics::find_intrinsics(p, &facts));
     pass("register_promotion", &mut |p, _| code::register_promotion::register_promotion(p));
+    pass("scalar_replacement", &mut |p, _| code::scalar_replacement::scalar_replacement(p));
     pass("licm", &mut |p, _| code::licm::licm(p));
     pass("cse", &mut |p, _| code::cse::cse(p));
     let gpu = plan.target.gpu.unwrap_or(Gpu::LEAST);

@@ -9,7 +9,7 @@ use halide_core::ids::Id;
 use halide_core::limits::Limits;
 use halide_core::ops::BinOp;
 use halide_core::pipeline::DimField;
-use halide_core::types::ScalarType::{F32, U8, U16};
+use halide_core::types::ScalarType::{Bool, F32, U8, U16};
 use halide_core::value::Scalar;
 use halide_ir::eval::{self, Check, EvalError};
 use halide_ir::{Elem, Expr, ExprKind, Partition, PrefetchRequest, Program, Stage, Stmt, Sym, build, verify, visit};
@@ -238,6 +238,45 @@ fn register_promotion_keeps_meaning() {
     };
     check(Stage::Shaped, SEEDS, pass);
     assert!(made.get() > 100, "{} registers", made.get());
+}
+
+#[test]
+fn scalar_replacement_keeps_meaning() {
+    let made = Cell::new(0);
+    let pass = |p: Program| {
+        let before = p.buffers.len();
+        let p = code::scalar_replacement::scalar_replacement(p);
+        made.set(made.get() + p.buffers.len() - before);
+        p
+    };
+    let recurring = |seed| {
+        let p = programs::program(&mut Random::new(seed), Stage::Shaped, 2 + (seed % 24) as u32);
+        let body = recurring(p.body.clone());
+        Program { body, ..p }
+    };
+    check_on(recurring, &[], SEEDS, pass);
+    assert!(made.get() > SEEDS as usize / 30, "{} registers", made.get());
+}
+
+/// Statements in which loops of one store read what the iteration before stored, from the second iteration on.
+fn recurring(s: Stmt) -> Stmt {
+    let s = visit::map_stmt(s, Expr::clone, recurring);
+    let Stmt::For(l) = &s else { return s };
+    let Stmt::Store { buf, index, value, mask: None } = &l.body else { return s };
+    let (Some(ty), false) =
+        (value.ty().scalar(), visit::any_node(index, |n| matches!(n.kind(), ExprKind::Load { .. })))
+    else {
+        return s;
+    };
+    let earlier = build::offset(build::loop_var(l.id), -1);
+    let before = visit::substitute(index, &|sym| (sym == Sym::Loop(l.id)).then(|| earlier.clone()));
+    let last = crate::lower::vectors::lanes::lane(&before, before.lanes() - 1);
+    let old = build::broadcast(build::load(*buf, ty, last, None), value.lanes());
+    let op = if ty == Bool { BinOp::BitXor } else { BinOp::Add };
+    let body =
+        Stmt::Store { buf: *buf, index: index.clone(), value: build::binary(op, old, value.clone()), mask: None };
+    let (min, extent) = (build::offset(l.min.clone(), 1), build::offset(l.extent.clone(), -1));
+    build::for_loop(l.id, l.kind, min, extent, body)
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::dependence::{Access, Space};
 use super::diagnostics::{OrderReason, StepReason};
 use super::expressions::{expressions, reachable};
 use super::monoid::{self, Law};
+use super::scan::recurrence;
 use crate::plan::types::VarOrigin;
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::ops::BinOp;
@@ -35,6 +36,8 @@ pub(super) struct Facts {
     pub(super) changes_one_element: bool,
     /// The reason that a GPU cannot change an element of this type in one step, if it cannot.
     pub(super) no_gpu_step: Option<StepReason>,
+    /// The variable along which it is a scan of single values by an operator, and how that associates.
+    pub(super) scan: Option<(usize, Law)>,
     /// `Ok` if its iterations may run in any order; else the reason that they may not.
     pub(super) order: Result<(), OrderReason>,
 }
@@ -59,7 +62,7 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
     let nodes: Vec<Kind> = roots.iter().map(|(_, _, kind, _)| kind.clone()).collect();
     let accesses = accesses(pipeline, func, s, &nodes);
     let apart = accesses.told_apart(&BTreeSet::new());
-    let roots = roots
+    let roots: Vec<Root> = roots
         .into_iter()
         .enumerate()
         .map(|(i, (name, origin, _, extent))| {
@@ -84,7 +87,8 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
     let space = space(pipeline, func, s, &nodes);
     let is_kept = |e: ExprId| matches!(pipeline.exprs[e].kind, Kind::Before { .. });
     let once = stage > 0 || reachable(pipeline, &expressions(pipeline, s)).into_iter().any(is_kept);
-    Facts { is_update: stage > 0, once, roots, accesses, space, changes_one_element, no_gpu_step, order }
+    let scan = scan(pipeline, func, s, &roots);
+    Facts { is_update: stage > 0, once, roots, accesses, space, changes_one_element, no_gpu_step, scan, order }
 }
 
 /// The names that users say for the variables of a definition.
@@ -223,6 +227,17 @@ fn reads_of<'p>(pipeline: &'p Pipeline, func: FuncId, from: &[ExprId]) -> Vec<&'
         _ => None,
     };
     all.into_iter().filter_map(read).collect()
+}
+
+/// The number of the variable along which an update is a scan of single values by an operator, and how that associates.
+fn scan(pipeline: &Pipeline, func: FuncId, stage: &StageDef, roots: &[Root]) -> Option<(usize, Law)> {
+    let found = recurrence(pipeline, func, stage)?;
+    if pipeline.rdoms[stage.rdom?].predicate.is_some() {
+        return None;
+    }
+    let law = monoid::operator_along(pipeline, func, stage, found.before())?;
+    let follows = |root: &Root| matches!(root.origin, VarOrigin::Reduction { dim, .. } if dim == found.rvar());
+    Some((roots.iter().position(follows)?, law))
 }
 
 /// Returns `Ok` if an update gives the same result in every order of its iterations.

@@ -217,20 +217,37 @@ impl Graph {
         values: &[ExprId],
         made: &mut BTreeMap<ExprId, ExprId>,
     ) -> ExprId {
+        for (dim, &value) in values.iter().enumerate() {
+            let variable = self.node(Kind::RVar { rdom, dim: dim as u8 }, ScalarType::I32);
+            made.insert(variable, value);
+        }
+        self.with(e, made)
+    }
+
+    /// `e` with some nodes replaced; `made` holds what is known to become what.
+    pub(super) fn with(&mut self, e: ExprId, made: &mut BTreeMap<ExprId, ExprId>) -> ExprId {
         let changed = self.change();
         for old in reachable(&changed.data, &[e]) {
             if made.contains_key(&old) {
                 continue;
             }
             let Node { kind, ty } = changed.data.exprs[old].clone();
-            let new = match kind {
-                Kind::RVar { rdom: r, dim } if r == rdom => values[usize::from(dim)],
-                kind if children(&kind).iter().all(|c| made[c] == *c) => old,
-                kind => changed.intern(with_children(kind, |c| made[&c]), ty),
+            let new = match children(&kind).iter().all(|c| made[c] == *c) {
+                true => old,
+                false => changed.intern(with_children(kind, |c| made[&c]), ty),
             };
             made.insert(old, new);
         }
         made[&e]
+    }
+
+    /// Gives a Func one definition in place of all that it has.
+    pub(super) fn define(&mut self, func: FuncId, def: StageDef) {
+        for number in 0..self.data().funcs[func].stages.len() {
+            self.forget_calls((func, number));
+        }
+        self.change().data.funcs[func].stages = vec![def];
+        self.note_calls((func, 0));
     }
 
     /// Puts another definition in the place of one.

@@ -92,6 +92,9 @@ fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
         return None;
     }
     let why = stage.collision(position)?;
+    if l.kind == LoopKind::Vectorized && stage.scans(position) {
+        return None;
+    }
     let (of, var, kind) = (stage.subject.clone(), stage.name(l.var).to_string(), l.kind);
     if stage.options.races_allowed {
         return stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why });

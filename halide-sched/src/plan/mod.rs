@@ -35,6 +35,7 @@ mod rdomain;
 mod resolve;
 mod rewrite;
 mod rfactor;
+mod scan;
 mod stage;
 mod tails;
 #[cfg(test)]
@@ -44,7 +45,7 @@ mod types;
 pub use access::Collision;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
-pub use diagnostics::{OrderReason, Problem, ScheduleError, Shared, StepReason};
+pub use diagnostics::{OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason};
 pub use expressions::reachable;
 pub use facts::order;
 pub use monoid::MonoidReason;

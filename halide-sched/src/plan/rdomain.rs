@@ -63,6 +63,18 @@ pub(super) struct Leaf {
     pub(super) extent: ExprId,
 }
 
+/// A variable of a domain in chunks.
+pub(super) struct Chunks {
+    /// Its number.
+    pub(super) root: usize,
+    /// The size of a chunk.
+    pub(super) factor: i64,
+    /// The name of the loop over a chunk.
+    pub(super) inner: String,
+    /// The name of the loop over the chunks.
+    pub(super) outer: String,
+}
+
 impl Domain {
     pub(super) fn new(names: &SaidNames) -> Domain {
         let root = |name: &String| Variable { name: name.clone(), made: Made::Root, replaced: None };
@@ -78,6 +90,16 @@ impl Domain {
     /// The number of the loop called `name`, from the innermost.
     pub(super) fn leaf(&self, name: &str) -> Option<usize> {
         self.loops.iter().position(|&v| self.variables[v].name == name)
+    }
+
+    /// The chunks of a variable of the domain that loop number `leaf` counts, if it does; all else is as it was.
+    pub(super) fn chunks(&self, leaf: usize) -> Option<Chunks> {
+        let outer = self.loops[leaf];
+        let Made::Outer(root, factor) = self.variables[outer].made else { return None };
+        let Some(Replaced::Split { inner, .. }) = self.variables[root].replaced else { return None };
+        let is_all = root < self.dims && self.loops.contains(&inner) && self.loops.len() == self.dims + 1;
+        let name = |v: usize| self.variables[v].name.clone();
+        is_all.then(|| Chunks { root, factor, inner: name(inner), outer: name(outer) })
     }
 
     /// Returns true if the loops with these numbers stand outside of all others.
@@ -220,12 +242,12 @@ impl Domain {
 }
 
 impl Graph {
-    fn int(&mut self, value: i64) -> ExprId {
+    pub(super) fn int(&mut self, value: i64) -> ExprId {
         self.node(Kind::Const(Scalar::int(ScalarType::I32, value.into())), ScalarType::I32)
     }
 
     /// A node of index arithmetic, or its constant.
-    fn index(&mut self, op: BinOp, a: ExprId, b: ExprId) -> ExprId {
+    pub(super) fn index(&mut self, op: BinOp, a: ExprId, b: ExprId) -> ExprId {
         let e = self.node(Kind::Binary(op, a, b), ScalarType::I32);
         let value = constant(self.data(), e).filter(|v| i32::try_from(*v).is_ok());
         match (value, op, constant(self.data(), b)) {

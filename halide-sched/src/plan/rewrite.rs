@@ -4,7 +4,7 @@
 use super::diagnostics::{Errors, Problem};
 use super::graph::{Callee, Detours, Graph, Stage};
 use super::rfactor::{self, rfactor};
-use crate::schedule::{Directive, Schedule, Scope, Verb, clone_name, rfactor_name, wrapper_name};
+use crate::schedule::{Directive, Schedule, Scope, Verb, made_names};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::pipeline::Pipeline;
@@ -36,7 +36,7 @@ pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target,
         let directive = &schedule.directives()[number];
         if let Err(problem) = rewriter.apply(number, directive) {
             rewriter.errors.report(number, problem);
-            not_made.extend(made_name(directive));
+            not_made.extend(made_names(directive));
         }
     }
     Rewritten { pipeline: rewriter.graph.finish(), not_made, spent: rewriter.spent }
@@ -46,11 +46,10 @@ pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target,
 /// the wrapper for all other consumers after those for single ones.
 fn next(schedule: &Schedule, pending: &[usize]) -> usize {
     let directives: Vec<&Directive> = pending.iter().map(|&n| &schedule.directives()[n]).collect();
-    let made: Vec<Option<String>> = directives.iter().map(|d| made_name(d)).collect();
+    let made: Vec<Vec<String>> = directives.iter().map(|d| made_names(d)).collect();
     let speaks_of = |d: &Directive, name: &str| d.subject.func == name || consumers(d).iter().any(|c| c == name);
-    let makes_for = |maker: usize, user: usize| {
-        maker != user && made[maker].as_deref().is_some_and(|name| speaks_of(directives[user], name))
-    };
+    let makes_for =
+        |maker: usize, user: usize| maker != user && made[maker].iter().any(|name| speaks_of(directives[user], name));
     let all = || 0..directives.len();
     let depends = |user: usize, on: usize| {
         let (mut todo, mut seen) = (vec![user], BTreeSet::from([user]));
@@ -74,16 +73,6 @@ fn consumers(directive: &Directive) -> &[String] {
     match &directive.verb {
         Verb::In { consumers } | Verb::CloneIn { consumers } => consumers,
         _ => &[],
-    }
-}
-
-/// The name of the Func that a rewrite makes.
-fn made_name(directive: &Directive) -> Option<String> {
-    match &directive.verb {
-        Verb::In { consumers } => Some(wrapper_name(&directive.subject.func, consumers)),
-        Verb::CloneIn { consumers } => Some(clone_name(&directive.subject.func, consumers)),
-        Verb::Rfactor { vars, .. } => Some(rfactor_name(&directive.subject.func, vars)),
-        _ => None,
     }
 }
 
@@ -133,7 +122,12 @@ impl Rewriter<'_, '_> {
         if let Verb::Rfactor { rvars, vars } = &directive.verb {
             let func = self.find(&subject.func)?;
             let request = rfactor::Request { schedule: self.schedule, target: self.target, number, rvars, vars };
-            return rfactor(&request, &mut self.graph, func, &mut self.spent);
+            let behind = rfactor(&request, &mut self.graph, func, &mut self.spent)?;
+            let of = self.schedule.subject_text(subject);
+            for number in behind {
+                self.errors.report(number, Problem::ScanIsPure { of: of.clone(), func: subject.func.clone() });
+            }
+            return Ok(());
         }
         if subject.stage > 0 || !subject.specializations.is_empty() {
             return Err(Problem::WholeFunc { func: subject.func.clone() });
@@ -144,7 +138,7 @@ impl Rewriter<'_, '_> {
         }
         let (Verb::In { consumers } | Verb::CloneIn { consumers }) = &directive.verb else { return Ok(()) };
         let callers = self.callers(base, &subject.func, consumers)?;
-        let name = made_name(directive).unwrap_or_default();
+        let name = made_names(directive).into_iter().next().unwrap_or_default();
         let made = match &directive.verb {
             Verb::CloneIn { .. } => self.graph.add_copy(base, &name, &Detours::new()),
             _ => self.graph.add_wrapper(base, &name, directive.at),

@@ -10,15 +10,18 @@
 //! condition.
 //!
 //! The intermediate Func of `f.update(k): rfactor(r, u)` is called `f.rfactor(u)`.
+//!
+//! An update that is a recurrence along `r` is a scan, which `scan` does in parts.
 
 use super::convert;
-use super::diagnostics::{OrderReason, Problem};
+use super::diagnostics::{OrderReason, Problem, ScanReason};
 use super::draft::{float_mode, said_monoid};
 use super::facts::said_names;
 use super::graph::Graph;
-use super::monoid::{self, Law, Parts};
+use super::monoid::{self, Fold, Law, Parts};
 use super::rdomain::{Domain, Leaf};
-use crate::schedule::{Amount, Directive, FloatMode, Schedule, Verb, closest, rfactor_name};
+use super::scan::{Scan, recurrence};
+use crate::schedule::{Amount, Directive, FloatMode, Schedule, Verb, carry_name, closest, rfactor_name, total_name};
 use halide_core::ids::{ExprId, FuncId, RDomId, VarId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{FuncDef, Kind, RDomDef, RVarDef, StageDef};
@@ -36,13 +39,14 @@ pub(super) struct Request<'s> {
     pub(super) vars: &'s [String],
 }
 
-/// Changes the graph, and adds to `spent` the directives that have been followed thereby.
+/// Changes the graph, and adds to `spent` the directives that have been followed thereby. Returns directives of the
+/// update that it leaves without an update to speak of.
 pub(super) fn rfactor(
     request: &Request<'_>,
     graph: &mut Graph,
     func: FuncId,
     spent: &mut BTreeSet<usize>,
-) -> Result<(), Problem> {
+) -> Result<Vec<usize>, Problem> {
     let directive = &request.schedule.directives()[request.number];
     let (subject, of) = (&directive.subject, request.schedule.subject_text(&directive.subject));
     if !subject.specializations.is_empty() {
@@ -62,37 +66,113 @@ pub(super) fn rfactor(
     let mut domain = Domain::new(&names);
     let before = shape(request, graph, func, &names.pure, &mut domain)?;
     let factored = choose(request, graph, func, &of, &domain)?;
+    if let Some(recurrence) = recurrence(graph.data(), func, &update) {
+        let made = Scan::new(graph, func, stage, recurrence).map_err(|why| Problem::NotAScan { of: of.clone(), why });
+        in_chunks(request, graph, func, made?, &domain, &factored)?;
+        spent.extend(before);
+        return Ok(of_no_update(request, spent));
+    }
     let declared = said_monoid(request.schedule, subject);
-    let fold = match declared {
-        Some((identity, commutes)) => {
-            let made = monoid::declared(graph.data(), func, &update, identity, commutes);
-            Some(made.map_err(|why| Problem::NoMonoid { of: of.clone(), why })?)
-        }
-        None => monoid::fold(graph.data(), func, &update),
-    };
-    let Some((fold, parts)) = fold.and_then(|f| f.parts.clone().map(|p| (f, p))) else {
-        return Err(Problem::NotAssociative { of });
+    let (fold, parts) = match folded(request, graph, func, &update)? {
+        Some(found) => found,
+        None => return Err(Problem::NotAssociative { of }),
     };
     let in_order = domain.are_outermost(&factored);
     let law = if in_order { fold.associative } else { fold.any_order };
-    let relaxed = float_mode(request.schedule, subject, request.schedule.len()) == FloatMode::Relaxed;
-    let why = match law {
-        Law::Exactly => None,
-        Law::ButForRounding if relaxed => None,
-        Law::ButForRounding => Some(OrderReason::Floats),
-        Law::No if declared.is_some() => Some(OrderReason::NotCommutative),
-        Law::No => Some(OrderReason::InOrder),
-    };
-    if let Some(why) = why {
-        return Err(Problem::OrderMatters { of, vars: request.rvars.to_vec(), why, conflict: None });
-    }
+    check_law(request, law, declared.is_some())?;
     let name = rfactor_name(&subject.func, request.vars);
-    if graph.data().funcs.iter().any(|f| f.name == name) {
-        return Err(Problem::FuncTaken { name });
-    }
+    check_free(graph, &name)?;
     Factoring { func, stage, update, rdom, domain, factored, parts }.apply(graph, name, request.vars, directive);
     spent.extend(before);
+    Ok(Vec::new())
+}
+
+/// The fold that an update is, as the schedule vouches or as it is known to be.
+fn folded(
+    request: &Request<'_>,
+    graph: &Graph,
+    func: FuncId,
+    update: &StageDef,
+) -> Result<Option<(Fold, Parts)>, Problem> {
+    let subject = &request.schedule.directives()[request.number].subject;
+    let fold = match said_monoid(request.schedule, subject) {
+        Some((identity, commutes)) => {
+            let made = monoid::declared(graph.data(), func, update, identity, commutes);
+            let of = request.schedule.subject_text(subject);
+            Some(made.map_err(|why| Problem::NoMonoid { of, why })?)
+        }
+        None => monoid::fold(graph.data(), func, update),
+    };
+    Ok(fold.and_then(|f| f.parts.clone().map(|p| (f, p))))
+}
+
+/// Checks that what a law says of parts is enough.
+fn check_law(request: &Request<'_>, law: Law, declared: bool) -> Result<(), Problem> {
+    let subject = &request.schedule.directives()[request.number].subject;
+    let relaxed = float_mode(request.schedule, subject, request.schedule.len()) == FloatMode::Relaxed;
+    let why = match law {
+        Law::Exactly => return Ok(()),
+        Law::ButForRounding if relaxed => return Ok(()),
+        Law::ButForRounding => OrderReason::Floats,
+        Law::No if declared => OrderReason::NotCommutative,
+        Law::No => OrderReason::InOrder,
+    };
+    let (of, vars) = (request.schedule.subject_text(subject), request.rvars.to_vec());
+    Err(Problem::OrderMatters { of, vars, why, conflict: None })
+}
+
+fn check_free(graph: &Graph, name: &str) -> Result<(), Problem> {
+    match graph.data().funcs.iter().any(|f| f.name == name) {
+        true => Err(Problem::FuncTaken { name: name.to_string() }),
+        false => Ok(()),
+    }
+}
+
+/// Does a scan in chunks of the variable that is factored out.
+fn in_chunks(
+    request: &Request<'_>,
+    graph: &mut Graph,
+    func: FuncId,
+    scan: Scan,
+    domain: &Domain,
+    factored: &[usize],
+) -> Result<(), Problem> {
+    let directive = &request.schedule.directives()[request.number];
+    let of = request.schedule.subject_text(&directive.subject);
+    let not = |why: ScanReason| Problem::NotAScan { of: of.clone(), why };
+    let along = || {
+        not(ScanReason::Chunks(said_names(graph.data(), func, directive.subject.stage).reduction[scan.rvar()].clone()))
+    };
+    let [leaf] = factored[..] else { return Err(along()) };
+    let chunks = domain.chunks(leaf).filter(|c| c.root == scan.rvar()).ok_or_else(along)?;
+    let declared = said_monoid(request.schedule, &directive.subject).is_some();
+    let found = folded(request, graph, func, scan.step())?.ok_or_else(|| not(ScanReason::Operation))?;
+    let (fold, parts) = found;
+    check_law(request, fold.associative, declared)?;
+    if !parts.neutral {
+        return Err(not(ScanReason::Identity));
+    }
+    let var = &request.vars[0];
+    let subject = &directive.subject.func;
+    let name = rfactor_name(subject, request.vars);
+    for name in [&name, &total_name(subject, var), &carry_name(subject, var)] {
+        check_free(graph, name)?;
+    }
+    let at = directive.at.unwrap_or(scan.step().at);
+    scan.apply(graph, &parts, &chunks, (&name, var), at);
     Ok(())
+}
+
+/// The other directives of updates that are left no more: those of how the scan computes are spent, others are
+/// returned.
+fn of_no_update(request: &Request<'_>, spent: &mut BTreeSet<usize>) -> Vec<usize> {
+    let all = request.schedule.directives();
+    let mine = &all[request.number].subject;
+    let same = |d: &Directive| d.subject.func == mine.func && d.subject.stage > 0;
+    let mut left: Vec<usize> = (0..all.len()).filter(|n| same(&all[*n]) && !spent.contains(n)).collect();
+    spent.extend(&left);
+    left.retain(|n| *n != request.number && !matches!(all[*n].verb, Verb::Float(_) | Verb::Monoid { .. }));
+    left
 }
 
 /// Follows the directives before this one that shape the reduction loops; gives their numbers.

@@ -292,6 +292,8 @@ pub struct LoopPlan {
     pub kind: halide_ir::ForKind,
     /// The choice of loop partitioning: a cut into prologue, steady state and epilogue.
     pub partition: Partition,
+    /// True if its iterations carry on a scan, one element each.
+    pub is_scan: bool,
     /// The place of the directive that chose its kind or partition.
     pub at: Option<Location>,
 }

@@ -1,5 +1,6 @@
 //! Names of Funcs: those of the pipeline, and those that directives give to the Funcs that they make.
 
+use super::directive::{Directive, Verb};
 use super::error::ParseError;
 use super::text::{NameText, Text, is_plain, quote, separated};
 use crate::tuning::MOST_WRAPPERS;
@@ -41,7 +42,8 @@ impl Text<'_> {
         let mut func = Func { name: self.name(what)?, makes: Vec::new(), is_made: false };
         let mut text = Part(&func.name).to_string();
         loop {
-            let suffix = [".rfactor(", ".clone_in(", ".in("].into_iter().find(|suffix| self.sees(suffix));
+            let suffixes = [".rfactor(", ".total(", ".carry(", ".clone_in(", ".in("];
+            let suffix = suffixes.into_iter().find(|suffix| self.sees(suffix));
             let Some(suffix) = suffix else { return Ok((func, text)) };
             // Each level of names in names, in quotes or not, has a parenthesis more, so this bounds the stack, too.
             self.open_names += 1;
@@ -49,9 +51,9 @@ impl Text<'_> {
                 return Err(too_many_wrappers(at));
             }
             self.take(suffix);
-            if suffix == ".rfactor(" {
+            if !suffix.ends_with("in(") {
                 let vars = self.items(")", |text| text.name("a variable"))?;
-                text = format!("{text}.rfactor({})", separated(vars.iter().map(|name| NameText(name))));
+                text = format!("{text}{suffix}{})", separated(vars.iter().map(|name| NameText(name))));
             } else {
                 let consumers = self.list(|text| text.func_at("the name of a Func", at))?;
                 self.expect(")")?;
@@ -124,6 +126,31 @@ pub fn clone_name(func: &str, consumers: &[String]) -> String {
 /// The name of the Func that `rfactor` makes of an update of `func` for the new variables `vars`.
 pub fn rfactor_name(func: &str, vars: &[String]) -> String {
     format!("{}.rfactor({})", Part(func), separated(vars.iter().map(|name| NameText(name))))
+}
+
+/// The name of the Func of the reductions of all chunks that `rfactor` makes of a scan of `func`.
+pub fn total_name(func: &str, var: &str) -> String {
+    format!("{}.total({})", Part(func), NameText(var))
+}
+
+/// The name of the Func of what comes into each chunk that `rfactor` makes of a scan of `func`.
+pub fn carry_name(func: &str, var: &str) -> String {
+    format!("{}.carry({})", Part(func), NameText(var))
+}
+
+/// The names of the Funcs that a directive makes, the one that it is for first. Those of `rfactor` include the Funcs
+/// that it makes of scans alone.
+pub fn made_names(directive: &Directive) -> Vec<String> {
+    let func = &directive.subject.func;
+    match &directive.verb {
+        Verb::In { consumers } => vec![wrapper_name(func, consumers)],
+        Verb::CloneIn { consumers } => vec![clone_name(func, consumers)],
+        Verb::Rfactor { vars, .. } => {
+            let scan = vars.iter().filter(|_| vars.len() == 1).flat_map(|v| [total_name(func, v), carry_name(func, v)]);
+            std::iter::once(rfactor_name(func, vars)).chain(scan).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The name of a Func in the name of another one: as [`FuncText`], but as it is beyond the limit of the text, since

@@ -28,7 +28,7 @@ pub use build::{StageSchedule, update};
 pub use directive::{Directive, Scope, Subject, Verb};
 pub(crate) use directive::{kind_word, partition_word};
 pub use error::{ParseError, ParseErrors};
-pub use func_name::{clone_name, rfactor_name, wrapper_name};
+pub use func_name::{carry_name, clone_name, made_names, rfactor_name, total_name, wrapper_name};
 pub use halide_ir::spelling::closest;
 pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};

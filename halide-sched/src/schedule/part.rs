@@ -1,7 +1,7 @@
 //! The part of a schedule that is about some of the Funcs of a pipeline, for when these are compiled by themselves.
 
 use super::directive::{Directive, Verb};
-use super::func_name::{clone_name, rfactor_name, wrapper_name};
+use super::func_name::made_names;
 use super::list::Schedule;
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ impl Schedule {
         let mut own = own.clone();
         let mut all = all.clone();
         for directive in self.directives() {
-            if let Some(made) = made_name(directive) {
+            for made in made_names(directive) {
                 if own.contains(&directive.subject.func) {
                     own.insert(made.clone());
                 }
@@ -33,16 +33,5 @@ impl Schedule {
     pub(crate) fn kept(&self, keep: &[bool]) -> Schedule {
         let kept = self.directives().iter().zip(keep).filter(|(_, keep)| **keep);
         kept.map(|(directive, _)| directive.clone()).collect::<Vec<Directive>>().into()
-    }
-}
-
-/// The name of the Func that a directive makes.
-pub(super) fn made_name(directive: &Directive) -> Option<String> {
-    let func = &directive.subject.func;
-    match &directive.verb {
-        Verb::In { consumers } => Some(wrapper_name(func, consumers)),
-        Verb::CloneIn { consumers } => Some(clone_name(func, consumers)),
-        Verb::Rfactor { vars, .. } => Some(rfactor_name(func, vars)),
-        _ => None,
     }
 }

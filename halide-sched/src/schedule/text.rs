@@ -20,7 +20,8 @@ pub(super) struct Text<'t> {
 }
 
 /// Words that, with `(` after them, end a dotted name.
-const SUFFIXES: [&str; 9] = ["in", "clone_in", "rfactor", "update", "updates", "specialize", "min", "extent", "stride"];
+const SUFFIXES: [&str; 11] =
+    ["in", "clone_in", "rfactor", "total", "carry", "update", "updates", "specialize", "min", "extent", "stride"];
 
 impl<'t> Text<'t> {
     pub(super) fn new(text: &'t str, file: &'t str) -> Text<'t> {

@@ -1,8 +1,8 @@
 //! Directives of every update of a Func, written out for a pipeline.
 
 use super::directive::{Directive, Subject, Verb};
+use super::func_name::made_names;
 use super::list::Schedule;
-use super::part::made_name;
 use halide_core::pipeline::PipelineData;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -61,15 +61,16 @@ impl UpdateCounts {
         self.0.get(func).copied().unwrap_or(0)
     }
 
-    /// Adds the Func that a directive makes.
+    /// Adds the Funcs that a directive makes.
     fn make(&mut self, directive: &Directive) {
-        let Some(name) = made_name(directive) else { return };
         let count = match directive.verb {
             Verb::CloneIn { .. } => self.count(&directive.subject.func),
             Verb::Rfactor { .. } => 1,
             _ => 0,
         };
-        self.0.entry(name).or_insert(count);
+        for name in made_names(directive) {
+            self.0.entry(name).or_insert(count);
+        }
     }
 }
 

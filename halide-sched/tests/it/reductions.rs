@@ -274,3 +274,49 @@ fn vectors_are_combined() {
     let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
     sweep(&p, &schedules, &[&[(0, 1)], &[(-3, 6)]]);
 }
+
+/// Lanes that reduce into one element, in loops around them: partial results beside each other, tails, copies, rows of
+/// which some have none, and floats whose order may change.
+#[test]
+fn partial_results_of_lanes() {
+    let input = ImageParam::new("in", I32, 2);
+    let (x, y) = vars!(x, y);
+    let whole = |ty: ScalarType, n: i32| {
+        let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+        let r = RDom::named("r", [(-2, n), (1, 3)]);
+        f[x] = cast_to(ty, x);
+        f[x] += cast_to(ty, input[(r.x, r.y + x)] % 16);
+        g[(x, y)] = cast::<i32>(f[x]) + y;
+        Pipeline::new([&g]).unwrap()
+    };
+    let reductions = [
+        "atomic() vectorize(r.x, 8)",
+        "atomic() split(r.x, ro, ri, 4) vectorize(ri) unroll(ro, 3)",
+        "atomic() split(r.x, ro, ri, 16) vectorize(ri) reorder(ri, r.y, ro)",
+        "atomic() split(r.x, ro, ri, 4) vectorize(ri) reorder(ri, x, ro) unroll(x)",
+        "atomic() fuse(r.x, r.y, t) vectorize(t, 4)",
+        "atomic() vectorize(r.x, 4, Predicate) parallel(x)",
+    ];
+    for n in [0, 1, 5, 8, 32, 61] {
+        for ty in [I32, F32, U8] {
+            let mode = if ty == F32 { "float(relaxed)" } else { "" };
+            let schedules = reductions.map(|r| format!("f: compute_root() bound(x, 0, 4)\n f.update(0): {mode} {r}"));
+            let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
+            sweep(&whole(ty, n), &schedules, &[&[(0, 4), (0, 2)]]);
+        }
+    }
+
+    // Rows of a triangle, each with its own length, and a condition that a loop does not change.
+    let mut f = Func::new("f");
+    let r = RDom::named("r", [(0, 20)]);
+    f[y] = y * 7;
+    r.where_(r.x.expr().le(input[(y, 3)] % 20).and((y % 3).ne(0)));
+    f[y] = max(f[y], input[(r.x, y)]);
+    let p = Pipeline::new([&f]).unwrap();
+    let schedules = [
+        "f.update(0): atomic() vectorize(r.x, 4)",
+        "f.update(0): atomic() vectorize(r.x, 8) parallel(y)",
+        "f: compute_root()\n f.update(0): atomic() split(r.x, ro, ri, 8) vectorize(ri) unroll(ro, 2)",
+    ];
+    sweep(&p, &schedules, &[&[(0, 19)], &[(-7, 11)], &[(3, 1)]]);
+}

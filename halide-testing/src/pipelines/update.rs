@@ -72,7 +72,8 @@ impl Draw {
         func[&scope.vars] = tuple(values);
     }
 
-    /// `f[r, y] = f[r - 1, y] op e`: each value depends on the one before.
+    /// `f[r, y] = f[r - 1, y] op e`: each value depends on the one before, mostly by an operation that associates; up or
+    /// down, and what is new may read the element that is stored to.
     fn scan(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
         let along = self.random.below(vars.len());
         let pure: Vec<Expr> = vars.iter().enumerate().filter(|(d, _)| *d != along).map(|(_, v)| *v).collect();
@@ -83,16 +84,29 @@ impl Draw {
             coords[along] = c;
             coords
         };
-        let back = if self.random.one_in(4) { r + 1 } else { r - self.random.between(1, 2) as i32 };
-        let (here, before) = (at(r), func.read(at(back)));
+        let falls = self.random.one_in(4);
+        let place = if falls { self.random.between(-2, 6) as i32 - r } else { r };
+        let back = match self.random.below(8) {
+            0 => place + if falls { 2 } else { -2 },
+            1 => place + if falls { -1 } else { 1 },
+            _ => place + if falls { 1 } else { -1 },
+        };
+        let (here, before) = (at(place), func.read(at(back)));
+        let own = self.random.one_in(3).then(|| func.read(at(place)));
         let scope = Scope { vars: pure, rvars: vec![r], own: None };
         let mut values = Vec::new();
         for (element, &ty) in types.iter().enumerate() {
             let (e, old) = (self.value(ty, &scope, 1), before.at(element));
-            values.push(match ty {
-                Bool => old.ne(e),
-                _ if ty.is_float() => old * constant(&mut self.random, ty) + e,
-                _ => old + e,
+            let e = own.map_or(e, |own| own.at(element));
+            let op = match ty {
+                Bool => self.random.pick(&[BinOp::Ne, BinOp::BitAnd, BinOp::BitOr, BinOp::BitXor]),
+                _ if ty.is_float() => self.random.pick(&[BinOp::Add, BinOp::Min, BinOp::Max]),
+                _ => self.random.pick(&[BinOp::Add, BinOp::Add, BinOp::Mul, BinOp::Min, BinOp::Max, BinOp::BitXor]),
+            };
+            values.push(match self.random.below(6) {
+                0 if ty.is_float() => old * constant(&mut self.random, ty) + e,
+                1 => dynamic::binary(op, e, old),
+                _ => dynamic::binary(op, old, e),
             });
         }
         func[here] = tuple(values);

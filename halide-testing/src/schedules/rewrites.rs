@@ -2,7 +2,9 @@
 
 use super::random::{Draw, directive};
 use halide_core::ids::FuncId;
-use halide_sched::schedule::{Amount, Directive, Subject, Tail, Verb, clone_name, rfactor_name, wrapper_name};
+use halide_sched::schedule::{
+    Amount, Directive, Subject, Tail, Verb, carry_name, clone_name, rfactor_name, total_name, wrapper_name,
+};
 
 impl Draw<'_> {
     /// Wraps or copies a Func for one of the others, or wraps it for all.
@@ -102,11 +104,18 @@ impl Draw<'_> {
             }
             let vars: Vec<String> = factored.iter().map(|_| self.new_name()).collect();
             let made = rfactor_name(&name, &vars);
+            let (total, carry) = (total_name(&name, &vars[0]), carry_name(&name, &vars[0]));
             said.push(Verb::Rfactor { rvars: factored, vars });
             let mut all: Vec<Directive> =
                 said.into_iter().map(|verb| Directive { subject: subject.clone(), verb, at: None }).collect();
-            all.push(directive(&made, Verb::ComputeRoot));
+            if !self.one_in(3) {
+                all.push(directive(&made, Verb::ComputeRoot));
+            }
             self.propose(all);
+            // Scans have these, too.
+            for made in [total, carry] {
+                self.propose(vec![directive(&made, Verb::ComputeRoot)]);
+            }
         }
     }
 }

@@ -281,6 +281,7 @@ rows! {
     PackSatDW: VEX_Vpackssdw_xmm_xmm_xmmm128 VEX_Vpackssdw_ymm_ymm_ymmm256 EVEX_Vpackssdw_xmm_k1z_xmm_xmmm128b32 EVEX_Vpackssdw_ymm_k1z_ymm_ymmm256b32 EVEX_Vpackssdw_zmm_k1z_zmm_zmmm512b32;
     PackSatUDW: VEX_Vpackusdw_xmm_xmm_xmmm128 VEX_Vpackusdw_ymm_ymm_ymmm256 EVEX_Vpackusdw_xmm_k1z_xmm_xmmm128b32 EVEX_Vpackusdw_ymm_k1z_ymm_ymmm256b32 EVEX_Vpackusdw_zmm_k1z_zmm_zmmm512b32;
     ShuffleF32: VEX_Vshufps_xmm_xmm_xmmm128_imm8 VEX_Vshufps_ymm_ymm_ymmm256_imm8 INVALID INVALID INVALID;
+    AlignD: INVALID INVALID EVEX_Valignd_xmm_k1z_xmm_xmmm128b32_imm8 EVEX_Valignd_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8;
     AlignRight: VEX_Vpalignr_xmm_xmm_xmmm128_imm8 VEX_Vpalignr_ymm_ymm_ymmm256_imm8 INVALID INVALID INVALID;
     PermuteHalves: INVALID VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 INVALID INVALID INVALID;
     PermuteConstQ: INVALID VEX_Vpermq_ymm_ymmm256_imm8 INVALID INVALID INVALID;

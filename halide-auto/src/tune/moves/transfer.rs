@@ -3,7 +3,7 @@
 use crate::tune::edit::{Draft, is_of_loops};
 use crate::tune::random::Random;
 use crate::tune::scene::Scene;
-use halide_sched::schedule::{Directive, Schedule, Subject, Verb, clone_name, rfactor_name, wrapper_name};
+use halide_sched::schedule::{Directive, Schedule, Subject, Verb, made_names};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A Func gets the loops of another one: of a stage with dimensions of the same names.
@@ -41,13 +41,7 @@ fn groups(directives: &[Directive]) -> BTreeMap<String, String> {
     for d in directives {
         let func = &d.subject.func;
         let group = groups.entry(func.clone()).or_insert_with(|| func.clone()).clone();
-        let made = match &d.verb {
-            Verb::In { consumers } => wrapper_name(func, consumers),
-            Verb::CloneIn { consumers } => clone_name(func, consumers),
-            Verb::Rfactor { vars, .. } => rfactor_name(func, vars),
-            _ => continue,
-        };
-        groups.insert(made, group);
+        groups.extend(made_names(d).into_iter().map(|made| (made, group.clone())));
     }
     groups
 }

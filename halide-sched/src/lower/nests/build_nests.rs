@@ -33,6 +33,7 @@ use crate::lower::nests::vars::{Guard, Vars, bound, extent_between};
 use crate::lower::regions::slide_windows::kind_of;
 use crate::lower::trace::LoweringTrace;
 use crate::plan::{Level, LoopLabel, StagePlan, StageVar, VarOrigin};
+use crate::schedule::FloatMode;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
 use halide_ir::{
@@ -288,7 +289,10 @@ fn declare_loops<'a>(
         let never_unroll = plan.options.never_unroll;
         let case = case.clone();
         let (definition, partition) = (Some((func, stage)), l.partition);
-        let info = LoopInfo { definition, case, partition, never_unroll, at: l.at, ..LoopInfo::new(name) };
+        let (is_scan, is_relaxed) = (l.is_scan, plan.float == FloatMode::Relaxed);
+        let at = l.at;
+        let info =
+            LoopInfo { definition, case, partition, never_unroll, is_scan, is_relaxed, at, ..LoopInfo::new(name) };
         let id = ctx.program.loops.push(info);
         ctx.loops.push(NestLoop { instance, others: Vec::new(), bounds: None, parent });
         leaves.insert(l.var, id);

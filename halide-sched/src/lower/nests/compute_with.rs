@@ -16,7 +16,7 @@ use crate::lower::nests::ctx::{Ctx, Instance, SharedLeaf};
 use crate::lower::nests::vars::Vars;
 use crate::lower::trace::LoweringTrace;
 use crate::plan::{StageVar, With, block_order};
-use crate::schedule::{Align, Partition};
+use crate::schedule::{Align, FloatMode, Partition};
 use halide_core::ids::FuncId;
 use halide_ir::{Expr, ExprKind, LoopId, Scope, build, visit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,7 +145,8 @@ fn declare_tree<'a>(
 ) -> Tree {
     let inherited = leader.map_or(Vec::new(), |(instance, align)| loops(ctx, instance, align.len()));
     let instance = declare(ctx, block.at, &inherited);
-    let never_unroll = ctx.instances[instance].plan.options.never_unroll;
+    let plan = ctx.instances[instance].plan;
+    let (never_unroll, is_relaxed) = (plan.options.never_unroll, plan.float == FloatMode::Relaxed);
     for (l, own) in inherited.iter().zip(&ctx.instances[instance].plan.loops) {
         ctx.loops[*l].others.push(instance);
         let info = &mut ctx.program.loops[*l];
@@ -154,6 +155,8 @@ fn declare_tree<'a>(
             info.partition = own.partition;
         }
         info.never_unroll |= never_unroll;
+        info.is_scan |= own.is_scan;
+        info.is_relaxed &= is_relaxed;
         info.at = info.at.or(own.at);
     }
     let shared = block.shared_with_members().max(inherited.len());

@@ -35,6 +35,12 @@ macro_rules! graph {
             help "split one of them and factor out a part of it";
         NotAssociative { of: String } =>
             format!("the update of `{of}` is not known to be an associative operation on the old value alone");
+        NotAScan { of: String, why: ScanReason } =>
+            format!("`{of}` reads the element before the one that it stores to, and {}", why.text()),
+            help why.help();
+        ScanIsPure { of: String, func: String } =>
+            format!("`{of}` is left no more: `rfactor` did its scan in parts, and `{func}` is pure now"),
+            help format!("say it of `{func}`, or of the Funcs of the parts");
         SaidBeforeRfactor { verb: String } =>
             format!("`{verb}` is said before this of a reduction variable, whose loop goes to another Func now"),
             help "before rfactor, only split, fuse neighbours and rename them; say the rest after it";

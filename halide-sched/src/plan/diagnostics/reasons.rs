@@ -24,6 +24,62 @@ impl OrderReason {
     }
 }
 
+/// A reason for which a recurrence cannot be done in parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScanReason {
+    /// The Func has other updates.
+    Updates,
+    /// The domain has a condition.
+    Condition,
+    /// The first definition is what an output holds.
+    Kept,
+    /// Other coordinates than that of the scan are of no simple form.
+    Coordinates,
+    /// The step is no known operation.
+    Operation,
+    /// The identity of the operation changes some elements.
+    Identity,
+    /// It is not the chunks of the variable with this name that are factored out.
+    Chunks(String),
+}
+
+impl ScanReason {
+    /// Returns the reason as a clause about the update.
+    pub(crate) fn text(&self) -> String {
+        let text = match self {
+            ScanReason::Updates => "its Func has other updates than some of single elements before it",
+            ScanReason::Condition => "its domain has a condition, where such a chain breaks",
+            ScanReason::Kept => "its Func begins with what its output holds (`undef`), which its parts have not",
+            ScanReason::Coordinates => {
+                "another coordinate is neither a dimension of the Func nor a reduction variable plus a constant, \
+                 each of them once"
+            }
+            ScanReason::Operation => "combines it with new values by no operation that is known to be associative",
+            ScanReason::Identity => "its operation has no identity that leaves every element as it is",
+            ScanReason::Chunks(var) => {
+                return format!("only chunks of `{var}`, along which it goes, can be scanned for themselves");
+            }
+        };
+        text.to_string()
+    }
+
+    /// Returns a remedy, if one is known.
+    pub(crate) fn help(&self) -> Option<String> {
+        let text = match self {
+            ScanReason::Updates => "give the scan a Func of its own",
+            ScanReason::Condition => {
+                "choose what is new by the condition instead: `select(condition, value, identity)`"
+            }
+            ScanReason::Operation => {
+                "vouch for the operation with `monoid`; say `f[r] = a * f[r - 1] + b` of pairs of such factors and sums"
+            }
+            ScanReason::Chunks(var) => return Some(format!("say `split({var}, ro, ri, 1024) rfactor(ro, u)`")),
+            ScanReason::Kept | ScanReason::Coordinates | ScanReason::Identity => return None,
+        };
+        Some(text.to_string())
+    }
+}
+
 /// A reason for which a GPU cannot change an element in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepReason {

@@ -46,7 +46,7 @@ pub(crate) fn declared(
     if identity.len() != types.len() {
         return Err(MonoidReason::Elements { values: types.len(), given: identity.len() });
     }
-    let old = Old::of(pipeline, func, stage);
+    let old = Old::of(pipeline, func, stage, None);
     let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
     if pipeline.sites(stage) > 1 || stage.args.iter().copied().chain(predicate).any(|e| old.reads(e)) {
         return Err(MonoidReason::Reads);
@@ -65,7 +65,10 @@ pub(crate) fn declared(
                 let rounds = types.iter().any(|ty| ty.is_float());
                 let associative = if rounds { Law::ButForRounding } else { Law::Exactly };
                 let any_order = if commutes { associative } else { Law::No };
-                return Ok(Fold { parts: Some(Parts { merge: step, identity }), associative, any_order });
+                let mut news = vec![None; types.len()];
+                order.iter().zip(&reader.news).for_each(|(&element, &new)| news[element] = Some(new));
+                let parts = Parts { merge: step, identity, news, neutral: true };
+                return Ok(Fold { parts: Some(parts), associative, any_order });
             }
             Some(example) => refuted = refuted.or(Some(example)),
         }

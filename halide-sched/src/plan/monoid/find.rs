@@ -25,6 +25,10 @@ pub(crate) struct Fold {
 pub(crate) struct Parts {
     pub(crate) merge: Vec<Term>,
     pub(crate) identity: Vec<Scalar>,
+    /// What is new, where the update says it by one expression.
+    pub(crate) news: Vec<Option<ExprId>>,
+    /// True if the identity leaves every element as it is, not only those that a fold from it makes.
+    pub(crate) neutral: bool,
 }
 
 /// Returns the fold of an update, if it is known to be one: the places of its stores do not depend on what the Func
@@ -34,13 +38,14 @@ pub(crate) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> O
     if pipeline.sites(stage) > 1 {
         return None;
     }
-    let old = Old::of(pipeline, func, stage);
+    let old = Old::of(pipeline, func, stage, None);
     let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
     if stage.args.iter().copied().chain(predicate).any(|e| old.reads(e)) {
         return None;
     }
     let mut merge = vec![None; stage.values.len()];
     let mut identity = vec![None; stage.values.len()];
+    let (mut news, mut neutral) = (vec![None; stage.values.len()], true);
     let mut fold = Fold { parts: None, associative: Law::Exactly, any_order: Law::Exactly };
     for group in old.groups() {
         if let [one] = group[..]
@@ -49,7 +54,9 @@ pub(crate) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> O
         {
             continue;
         }
-        let found = old.pattern(&group)?;
+        let (found, new) = old.pattern(&group)?;
+        neutral &= found.neutral;
+        group.iter().zip(new).for_each(|(&element, new)| news[element] = new);
         fold.associative = fold.associative.min(found.associative);
         fold.any_order = fold.any_order.min(found.commutative).min(found.associative);
         for ((&element, term), start) in group.iter().zip(&found.merge).zip(&found.identity) {
@@ -58,8 +65,22 @@ pub(crate) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> O
         }
     }
     let all = merge.into_iter().collect::<Option<Vec<Term>>>().zip(identity.into_iter().collect());
-    fold.parts = all.map(|(merge, identity)| Parts { merge, identity });
+    fold.parts = all.map(|(merge, identity)| Parts { merge, identity, news, neutral });
     Some(fold)
+}
+
+/// The law of the operator by which an update of single values combines the element at `before` with new values, which
+/// may read the element that it stores to.
+pub(crate) fn operator_along(
+    pipeline: &PipelineData,
+    func: FuncId,
+    stage: &StageDef,
+    before: &[ExprId],
+) -> Option<Law> {
+    let &[value] = &stage.values[..] else { return None };
+    let step = StageDef { args: before.to_vec(), ..stage.clone() };
+    let old = Old::of(pipeline, func, &step, Some(&stage.args));
+    Some(old.chain(0, value, pipeline.exprs[value].ty)?.associative)
 }
 
 fn has_rvar(pipeline: &PipelineData, value: ExprId) -> bool {
@@ -76,11 +97,17 @@ pub(super) struct Old<'p> {
 }
 
 impl<'p> Old<'p> {
-    pub(super) fn of(pipeline: &'p PipelineData, func: FuncId, stage: &'p StageDef) -> Old<'p> {
+    /// Reads at `free` are no reads of what is old.
+    pub(super) fn of(
+        pipeline: &'p PipelineData,
+        func: FuncId,
+        stage: &'p StageDef,
+        free: Option<&[ExprId]>,
+    ) -> Old<'p> {
         let mut readers = BTreeSet::new();
         for e in reachable(pipeline, &expressions(pipeline, stage)) {
             let kind = &pipeline.exprs[e].kind;
-            let is_read = matches!(kind, Kind::Call { func: f, .. } if *f == func);
+            let is_read = matches!(kind, Kind::Call { func: f, args, .. } if *f == func && Some(&args[..]) != free);
             if is_read || children(kind).iter().any(|c| readers.contains(c)) {
                 readers.insert(e);
             }
@@ -118,18 +145,29 @@ impl<'p> Old<'p> {
         groups.into_values().collect()
     }
 
-    fn pattern(&self, group: &[usize]) -> Option<Pattern> {
+    /// The operation by which a group of elements changes, and what is new of each, where that is one expression.
+    fn pattern(&self, group: &[usize]) -> Option<(Pattern, Vec<Option<ExprId>>)> {
         let types = self.types(group);
         if let [element] = group[..] {
             let value = self.stage.values[element];
             if self.is_old(value, element) {
-                return Some(pattern::unchanged(types[0]));
+                return Some((pattern::unchanged(types[0]), vec![None]));
             }
             if let Some(found) = self.chain(element, value, types[0]) {
-                return Some(found);
+                return Some((found, vec![self.beside_old(element, value)]));
             }
         }
-        pattern::patterns(&types).into_iter().find(|p| self.matches(p, group))
+        pattern::patterns(&types).into_iter().find_map(|p| self.matches(&p, group).map(|news| (p, news)))
+    }
+
+    /// The other operand of an operator that has the old value as one, but for differences.
+    fn beside_old(&self, element: usize, value: ExprId) -> Option<ExprId> {
+        match *self.kind(value) {
+            Kind::Binary(BinOp::Sub, ..) => None,
+            Kind::Binary(_, a, b) if self.is_old(a, element) => Some(b),
+            Kind::Binary(_, a, b) if self.is_old(b, element) => Some(a),
+            _ => None,
+        }
     }
 
     /// Returns true if `func` is the Func that is defined.
@@ -171,10 +209,12 @@ impl<'p> Old<'p> {
         Some(found)
     }
 
-    fn matches(&self, pattern: &Pattern, group: &[usize]) -> bool {
+    /// What is new of each element, if the group changes by `pattern`.
+    fn matches(&self, pattern: &Pattern, group: &[usize]) -> Option<Vec<Option<ExprId>>> {
         let mut news = vec![None; group.len()];
         let mut equations = pattern.step.iter().zip(group);
-        equations.all(|(term, &element)| self.is(term, self.stage.values[element], group, &mut news))
+        let fits = equations.all(|(term, &element)| self.is(term, self.stage.values[element], group, &mut news));
+        fits.then_some(news)
     }
 
     /// Returns true if `e` has the form of `term`; `news` are the new values known so far.

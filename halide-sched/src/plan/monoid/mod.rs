@@ -14,5 +14,5 @@ mod tests;
 
 pub use declared::MonoidReason;
 pub(super) use declared::declared;
-pub(super) use find::{Fold, Parts, fold};
+pub(super) use find::{Fold, Parts, fold, operator_along};
 pub(super) use pattern::Law;

@@ -41,6 +41,8 @@ pub(super) struct Pattern {
     pub(super) associative: Law,
     /// Commutativity: the new values may come in any order.
     pub(super) commutative: Law,
+    /// True if the identity leaves every element as it is, not only those that a fold from it makes.
+    pub(super) neutral: bool,
 }
 
 fn old(i: usize) -> Term {
@@ -62,25 +64,20 @@ fn not(a: Term) -> Term {
 /// The element is left as it is.
 pub(super) fn unchanged(ty: ScalarType) -> Pattern {
     let (step, identity) = (vec![old(0)], vec![Scalar::zero(ty)]);
-    Pattern { merge: step.clone(), step, identity, associative: Law::Exactly, commutative: Law::Exactly }
+    Pattern {
+        merge: step.clone(),
+        step,
+        identity,
+        associative: Law::Exactly,
+        commutative: Law::Exactly,
+        neutral: false,
+    }
 }
 
 /// An operator of two operands that is associative and commutative, but for the rounding of floats.
 pub(super) fn operator(op: BinOp, ty: ScalarType) -> Option<Pattern> {
+    let identity = value::identity(op, ty)?;
     let float = ty.is_float();
-    let ones = Scalar::from_bits(ty, if ty == ScalarType::Bool { 1 } else { u64::MAX });
-    let identity = match op {
-        // A sum from minus zero keeps the sign of a zero.
-        BinOp::Add if float => Scalar::float(ty, -0.0),
-        BinOp::Add | BinOp::BitOr | BinOp::BitXor => Scalar::zero(ty),
-        BinOp::Mul => Scalar::int(ty, 1),
-        BinOp::BitAnd => ones,
-        // A NaN loses.
-        BinOp::Min | BinOp::Max if float => Scalar::float(ty, f64::NAN),
-        BinOp::Min => Scalar::highest(ty),
-        BinOp::Max => Scalar::lowest(ty),
-        _ => return None,
-    };
     let rounds = float && matches!(op, BinOp::Add | BinOp::Mul);
     let sides = float && matches!(op, BinOp::Min | BinOp::Max);
     let law = |inexact: bool| if inexact { Law::ButForRounding } else { Law::Exactly };
@@ -91,6 +88,7 @@ pub(super) fn operator(op: BinOp, ty: ScalarType) -> Option<Pattern> {
         identity: vec![identity],
         associative: law(rounds),
         commutative: law(rounds || sides),
+        neutral: true,
     })
 }
 
@@ -120,7 +118,8 @@ pub(super) fn patterns(types: &[ScalarType]) -> Vec<Pattern> {
 }
 
 fn exact(step: Vec<Term>, identity: Vec<Scalar>, commutative: Law) -> Pattern {
-    Pattern { merge: step.clone(), step, identity, associative: Law::Exactly, commutative }
+    let neutral = commutative == Law::Exactly;
+    Pattern { merge: step.clone(), step, identity, associative: Law::Exactly, commutative, neutral }
 }
 
 /// Unsigned sums that stop at the largest value. (Signed ones are not associative.)
@@ -154,7 +153,7 @@ fn chosen_extreme(ty: ScalarType) -> Vec<Pattern> {
             for step in [takes_new, keeps_old] {
                 let (merge, identity) = (merge.clone(), identity.clone());
                 let (associative, commutative) = (Law::Exactly, Law::Exactly);
-                all.push(Pattern { step: vec![step], merge, identity, associative, commutative });
+                all.push(Pattern { step: vec![step], merge, identity, associative, commutative, neutral: true });
             }
         }
     }
@@ -171,7 +170,7 @@ fn complex_product(ty: ScalarType) -> Option<Pattern> {
     let im = binary(BinOp::Add, product(0, 1), product(1, 0));
     let law = if ty.is_float() { Law::ButForRounding } else { Law::Exactly };
     let (step, identity) = (vec![re, im], vec![Scalar::int(ty, 1), Scalar::zero(ty)]);
-    Some(Pattern { merge: step.clone(), step, identity, associative: law, commutative: law })
+    Some(Pattern { merge: step.clone(), step, identity, associative: law, commutative: law, neutral: true })
 }
 
 /// Patterns of argmin and argmax: element `key` is compared, and the others go with it. The first that is best counts,
@@ -198,7 +197,8 @@ fn located(types: &[ScalarType], key: usize, better: BinOp) -> Vec<Pattern> {
             let merge = all[0].step.clone();
             for step in [step, as_extreme] {
                 let (merge, identity) = (merge.clone(), identity.clone());
-                all.push(Pattern { step, merge, identity, associative: Law::Exactly, commutative: Law::No });
+                let (associative, commutative) = (Law::Exactly, Law::No);
+                all.push(Pattern { step, merge, identity, associative, commutative, neutral: false });
             }
         }
     }
@@ -221,7 +221,7 @@ fn located_with_flag(types: &[ScalarType], key: usize, flag: usize, better: BinO
     };
     let step = whole(&wins);
     let merge = whole(&binary(BinOp::BitAnd, new(flag), wins));
-    Pattern { step, merge, identity, associative: Law::Exactly, commutative: Law::No }
+    Pattern { step, merge, identity, associative: Law::Exactly, commutative: Law::No, neutral: false }
 }
 
 impl Term {

@@ -99,6 +99,17 @@ impl Emit<'_> {
             }
             bytes
         };
+        if let [a, b] = used[..]
+            && let Some(first) = window(picks, per, [a, b]).filter(|first| (first * size).is_multiple_of(4))
+            && per == lanes
+        {
+            let first = (first * size / 4) as i64;
+            return self.op(
+                Op::AlignD,
+                view,
+                &[Arg::Use(sources[b], view), Arg::Use(sources[a], view), Arg::Imm(first)],
+            );
+        }
         let two = by_bits(lane, [Op::PermuteTwoB, Op::PermuteTwoW, Op::PermuteTwoD, Op::PermuteTwoQ]);
         let one = by_bits(lane, [Op::PermuteB, Op::PermuteW, Op::PermuteD, Op::PermuteQ]);
         let (mut made, rest) = match used[..] {
@@ -127,6 +138,13 @@ impl Emit<'_> {
     pub(super) fn broadcast_lowest(&mut self, lane: Lane, v: VReg, view: View) -> Emitted<VReg> {
         self.op(broadcast_op(lane), view, &[Arg::Use(v, View::X)])
     }
+}
+
+/// The first of lanes that follow each other from inside of register `a` on into `b`.
+fn window(picks: &[usize], per: usize, [a, b]: [usize; 2]) -> Option<usize> {
+    let first = picks.first().filter(|p| **p / per == a)? % per;
+    let at = |i: usize| if first + i < per { a * per + first + i } else { b * per + first + i - per };
+    picks.iter().enumerate().all(|(i, p)| *p == at(i)).then_some(first)
 }
 
 /// Half the width, at least 128 bits.

@@ -92,15 +92,14 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
+use crate::lower::code::register::new_register;
 use crate::lower::walk;
 use crate::tuning::PROMOTED_BYTES;
 use guards::Condition;
 use halide_core::value::Scalar;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
-use halide_ir::{
-    BufId, BufferInfo, BufferRole, Expr, ExprKind, For, ForKind, Memory, Program, Side, Stmt, Stream, Sym, build,
-};
+use halide_ir::{BufId, BufferRole, Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
 use survey::{Access, Place, Promoted, Survey};
 
 /// Keeps in registers what loops accumulate.
@@ -190,7 +189,7 @@ fn body_of(cx: &mut Promotion<'_>, body: Stmt, survey: Option<Survey>) -> Stmt {
 /// Makes a buffer in registers for each place.
 fn registers(cx: &mut Promotion<'_>, places: Vec<Promoted>) -> Registers {
     let make = |promoted: Promoted| {
-        let buf = new_buffer(cx.program, promoted.place.buf);
+        let buf = new_register(cx.program, promoted.place.buf);
         cx.in_registers.insert(buf);
         (promoted.place.clone(), Register { buf, promoted })
     };
@@ -224,26 +223,6 @@ fn promoted(cx: &Promotion<'_>, survey: &Survey, counter: Option<Sym>) -> Vec<Pr
         }
     }
     chosen
-}
-
-/// A buffer in registers for what is at a place of another one.
-fn new_buffer(program: &mut Program, of: BufId) -> BufId {
-    let of = &program.buffers[of];
-    let info = BufferInfo {
-        name: format!("{}$r{}", of.name, program.buffers.len()),
-        elem: of.elem,
-        dims: 1,
-        role: BufferRole::Internal,
-        order: vec![0],
-        align: vec![1],
-        fold: vec![None],
-        unit_stride: None,
-        memory: Memory::Register,
-        keeps: false,
-        stream: Stream::Never,
-        side: Side::Host,
-    };
-    program.buffers.push(info)
 }
 
 /// A buffer in registers, and what it holds.

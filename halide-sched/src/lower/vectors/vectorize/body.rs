@@ -2,6 +2,7 @@
 
 use super::combine;
 use super::mask;
+use super::scan;
 use super::vary::Varying;
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape};
@@ -14,8 +15,12 @@ use halide_ir::{BufId, Expr, ExprKind, For, PrintId, Program, Stmt, Sym, Type, b
 /// The body of `l` with `lanes` iterations side by side, or why that cannot be.
 pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, String> {
     let variable = build::ramp(l.min.clone(), build::int(1), lanes);
+    let (is_scan, relaxed) = program.loops.get(l.id).map_or((false, false), |info| (info.is_scan, info.is_relaxed));
     let mut cx = Widen {
         program,
+        relaxed,
+        is_scan,
+        scanned: false,
         lanes,
         varying: Varying::of(l),
         values: [(Sym::Loop(l.id), variable)].into_iter().collect(),
@@ -26,6 +31,7 @@ pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, 
     let body = statement(&mut cx, &l.body);
     match cx.failed {
         Some(because) => Err(because),
+        None if is_scan && !cx.scanned => Err("the step of its scan is of no form that lanes can share".to_string()),
         None => Ok(body),
     }
 }
@@ -33,6 +39,12 @@ pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, 
 pub(super) struct Widen<'p> {
     pub(super) program: &'p mut Program,
     pub(super) lanes: u16,
+    /// True if float operations may be reordered.
+    pub(super) relaxed: bool,
+    /// True if lanes follow each other along a scan.
+    is_scan: bool,
+    /// True once the step of the scan has been found.
+    pub(super) scanned: bool,
     pub(super) varying: Varying,
     /// The vectors that stand for varying symbols.
     pub(super) values: Map<Sym, Expr>,
@@ -279,6 +291,12 @@ fn store(cx: &mut Widen<'_>, buf: BufId, old_index: &Expr, old_value: &Expr, mas
     }
     let carried = !cx.varying.inner.contains(&buf) && cx.varying.loaded.contains(&buf);
     let index_shape = lanes::shape(&index);
+    if carried
+        && cx.is_scan
+        && let Some(made) = scan::lanes_of_scan(cx, buf, &index, old_value, own.clone())
+    {
+        return made;
+    }
     if carried
         && let Shape::Uniform(place) = &index_shape
         && let Some(made) = combine::into_one(cx, buf, (old_index, place), old_value, own.clone())

@@ -1,15 +1,15 @@
 //! Lanes that change the same element.
 
 use super::body::{Widen, both, expression};
+use super::step::{Step, step};
 use crate::lower::loops::copy::fresh_copy;
 use crate::lower::vectors::join_sums::is_small_product;
 use crate::lower::vectors::lanes;
 use crate::lower::vectors::some_lane::some_lane;
 use crate::lower::walk::any_stmt;
 use halide_core::ids::FuncId;
-use halide_core::ops::BinOp;
-use halide_core::types::ScalarType;
-use halide_core::value::Scalar;
+use halide_core::ops::{BinOp, MathFn};
+use halide_core::value;
 use halide_ir::visit::{self, any_node};
 use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 
@@ -17,7 +17,8 @@ use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 /// the values are combined first. `None` if the statement is none of that form. `index` and `stored` are as they were
 /// before anything was widened.
 ///
-/// Integers are combined in a tree. Floats are taken in the order of the lanes, which rounds as one after the other.
+/// Integers are combined in a tree, as are floats whose order may change. Other floats are taken in the order of the
+/// lanes, which rounds as one after the other.
 pub(super) fn into_one(
     cx: &mut Widen<'_>,
     buf: BufId,
@@ -25,43 +26,44 @@ pub(super) fn into_one(
     stored: &Expr,
     own: Option<Expr>,
 ) -> Option<Combined> {
-    let ExprKind::Binary(op, a, b) = stored.kind() else { return None };
     let is_old =
         |e: &Expr| matches!(e.kind(), ExprKind::Load { buf: from, index: i, mask: None } if *from == buf && i == index);
-    let old_first = is_old(a);
-    let new = if old_first { b } else { a };
-    let loads_it = any_node(new, |n| matches!(n.kind(), ExprKind::Load { buf: from, .. } if *from == buf));
-    let known = match op {
-        BinOp::Add | BinOp::Mul | BinOp::Min | BinOp::Max | BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => true,
-        BinOp::Sub => old_first,
-        _ => false,
-    };
+    let Step { op, new, old_first, fused } = step(stored, &is_old)?;
+    let loads_it = any_node(&new, |n| matches!(n.kind(), ExprKind::Load { buf: from, .. } if *from == buf));
     let ty = stored.ty().scalar()?;
-    if !known || loads_it || !(old_first || is_old(b)) {
+    if loads_it {
         return None;
     }
     let lanes = cx.lanes;
     let old = build::load(buf, ty, place.clone(), None);
-    let new = build::broadcast(expression(cx, new), lanes);
     let mask = both(cx.mask.clone(), own).map(|m| build::broadcast(m, lanes));
-    let value = if ty.is_float() {
-        (0..lanes).fold(old, |old, lane| {
-            let one = lanes::lane(&new, lane);
-            let next =
-                if old_first { build::binary(*op, old.clone(), one) } else { build::binary(*op, one, old.clone()) };
-            match &mask {
-                Some(mask) => build::select(lanes::lane(mask, lane), next, old),
-                None => next,
+    let keeps_order = ty.is_float() && !cx.relaxed;
+    let mut wide = |e: &Expr| build::broadcast(expression(cx, e), lanes);
+    let join = |old: Expr, new: Expr| if old_first { build::binary(op, old, new) } else { build::binary(op, new, old) };
+    let value = if keeps_order {
+        let of_lane: Box<dyn Fn(Expr, u16) -> Expr> = match &fused {
+            Some(factors) => {
+                let [x, y] = factors.each_ref().map(&mut wide);
+                let lane = |e: &Expr, i: u16| lanes::lane(e, i);
+                Box::new(move |old, i| build::math(MathFn::MulAdd, vec![lane(&x, i), lane(&y, i), old]))
             }
+            None => {
+                let new = wide(&new);
+                Box::new(move |old, i| join(old, lanes::lane(&new, i)))
+            }
+        };
+        (0..lanes).fold(old, |old, lane| match &mask {
+            Some(mask) => build::select(lanes::lane(mask, lane), of_lane(old.clone(), lane), old),
+            None => of_lane(old, lane),
         })
     } else {
-        let family = if *op == BinOp::Sub { BinOp::Add } else { *op };
-        let idle = build::constant(identity(family, ty));
+        let idle = build::constant(value::identity(op, ty)?);
+        let new = wide(&new);
         let new = match &mask {
             Some(mask) => build::select(mask.clone(), new, build::broadcast(idle, lanes)),
             None => new,
         };
-        build::binary(*op, old, halved(family, new))
+        join(old, halved(op, new))
     };
     let any = mask.map(|m| some_lane(&m));
     Some(Combined { any, store: Stmt::Store { buf, index: place.clone(), value, mask: None } })
@@ -82,18 +84,6 @@ impl Combined {
             Some(any) => build::if_else(any, made, build::nothing()),
             None => made,
         }
-    }
-}
-
-/// Returns the identity of `op` for integers and truth values.
-fn identity(op: BinOp, ty: ScalarType) -> Scalar {
-    match op {
-        BinOp::Mul => Scalar::int(ty, 1),
-        BinOp::Min => Scalar::highest(ty),
-        BinOp::Max => Scalar::lowest(ty),
-        BinOp::BitAnd if ty == ScalarType::Bool => Scalar::from(true),
-        BinOp::BitAnd => Scalar::from_bits(ty, u64::MAX),
-        _ => Scalar::zero(ty),
     }
 }
 

@@ -12,7 +12,8 @@
 //! - Of two nested vectorized loops, the outer one is copied out; but the inner one, if all its lanes change one
 //!   element: then each lane of the outer one has an element for itself.
 //! - Where all lanes change one element by an operation whose order does not matter, what they bring is combined first.
-//!   Other steps that must be atomic are taken lane by lane.
+//!   Other steps that must be atomic are taken lane by lane. Floats whose order may change are combined in a tree.
+//! - Where each lane combines what the one before it stored, a scan, the lanes are scanned in a few steps.
 //!
 //! Iterations are independent where they are vectorized (`plan` saw to it), so all lanes may run a statement before any
 //! runs the next. Where the code itself shows otherwise, the loop stays serial, and the trace says why.
@@ -33,6 +34,8 @@
 mod body;
 mod combine;
 mod mask;
+mod scan;
+pub(super) mod step;
 mod vary;
 
 use crate::lower::loops::unroll::copies;

@@ -170,10 +170,10 @@ fn races() {
     );
     check(
         &histogram(),
-        "cdf: compute_root() cdf.update(0): vectorize(s.x, 8)",
+        "cdf: compute_root() cdf.update(0): parallel(s.x, 8)",
         expect![[r#"
-            test:1:36: cdf.update(0): vectorize(s.x, 8)
-              `s.x$v` cannot be vectorized: one of its iterations may load an element of `cdf.update(0)` that another one stores to; one stores to `cdf(s.x + 1)` and another one loads `cdf(s.x)`, at sample:1:1
+            test:1:36: cdf.update(0): parallel(s.x, 8)
+              `s.x` cannot be run in parallel: one of its iterations may load an element of `cdf.update(0)` that another one stores to; one stores to `cdf(s.x + 1)` and another one loads `cdf(s.x)`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
 }
@@ -264,7 +264,8 @@ fn reductions_in_parts() {
         test:3:57: f.update(0): rfactor([r.x, r.x], [u, v])
           `r.x` is listed twice
         test:5:23: f.update(1): rfactor(r.x, u)
-          the update of `f.update(1)` is not known to be an associative operation on the old value alone"#]];
+          `f.update(1)` reads the element before the one that it stores to, and its Func has other updates than some of single elements before it
+          help: give the scan a Func of its own"#]];
     check(
         &p,
         "f: rfactor(r.x, u)
@@ -313,10 +314,11 @@ fn reductions_in_parts() {
     );
     check(
         &histogram(),
-        "cdf: compute_root() cdf.update(0): split(s.x, a, b, 5) rfactor(a, u)",
+        "cdf: compute_root() cdf.update(0): split(s.x, a, b, 5) rfactor(b, u)",
         expect![[r#"
-            test:1:56: cdf.update(0): rfactor(a, u)
-              the update of `cdf.update(0)` is not known to be an associative operation on the old value alone"#]],
+            test:1:56: cdf.update(0): rfactor(b, u)
+              `cdf.update(0)` reads the element before the one that it stores to, and only chunks of `s.x`, along which it goes, can be scanned for themselves
+              help: say `split(s.x, ro, ri, 1024) rfactor(ro, u)`"#]],
     );
 }
 

@@ -1,0 +1,23 @@
+//! Buffers in registers, which passes make.
+
+use halide_ir::{BufId, BufferInfo, BufferRole, Memory, Program, Side, Stream};
+
+/// A buffer in registers for elements of another one.
+pub(crate) fn new_register(program: &mut Program, of: BufId) -> BufId {
+    let of = &program.buffers[of];
+    let info = BufferInfo {
+        name: format!("{}$r{}", of.name, program.buffers.len()),
+        elem: of.elem,
+        dims: 1,
+        role: BufferRole::Internal,
+        order: vec![0],
+        align: vec![1],
+        fold: vec![None],
+        unit_stride: None,
+        memory: Memory::Register,
+        keeps: false,
+        stream: Stream::Never,
+        side: Side::Host,
+    };
+    program.buffers.push(info)
+}
