@@ -4,6 +4,7 @@ pub mod bilateral_grid;
 pub mod blur;
 pub mod camera_pipe;
 pub mod conv_layer;
+pub mod cumsum;
 pub mod harris;
 pub mod hist;
 pub mod iir_blur;
