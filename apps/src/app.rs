@@ -11,6 +11,7 @@ pub const APPS: &[App] = &[
     unsharp::APP,
     harris::APP,
     hist::APP,
+    box_filter::APP,
     cumsum::APP,
     max_filter::APP,
     stencil_chain::APP,

@@ -102,6 +102,20 @@ fn stencil_chain() {
 }
 
 #[test]
+fn box_filter() {
+    check("box_filter", &SIZES, &[]);
+    check("box_filter", &SIZES[1..], &[("radius", "0")]);
+    check("box_filter", &SIZES[..4], &[("radius", "7")]);
+}
+
+#[test]
+fn cumsum() {
+    for ty in ["f32", "f64", "i32"] {
+        check("cumsum", &[(1, 1), (3, 1), (17, 1), (4096, 1), (4097, 3)], &[("type", ty)]);
+    }
+}
+
+#[test]
 fn iir_blur() {
     check("iir_blur", &SIZES, &[]);
 }

@@ -248,6 +248,38 @@ fn a_scan_by_several_kernels() {
     agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([77]), 9))], &regions);
 }
 
+/// The same by `rfactor`, on one level and on two.
+#[test]
+fn scans_in_chunks_by_kernels() {
+    let input = ImageParam::new("input", I32, 1);
+    let x = vars!(x);
+    let inside = constant_exterior(&input, 0);
+    let mut y = Func::new("y");
+    y[x] = inside[x];
+    let r = RDom::named("r", [(1, 127)]);
+    let before = y[r.x - 1];
+    y[r.x] += before;
+    let pipeline = Pipeline::new([&y]).unwrap();
+    let chunks = "y.update(0): split(r.x, ro, ri, 8) rfactor(ro, u)\n y: gpu_tile(x, xo, xi, 8)
+         y.rfactor(u): compute_root() gpu_tile(x, u, xb, ub, xt, ut, 8, 2)
+         y.rfactor(u).update(0): gpu_tile(u, ub, ut, 4)
+         y.total(u): compute_root() gpu_tile(u, ub, ut, 4)\n y.total(u).update(0): gpu_tile(u, ub, ut, 4)
+         y.carry(u): compute_root()";
+    let schedules = [
+        format!("{chunks} gpu_single_thread()\n y.carry(u).update(0): gpu_single_thread()"),
+        format!(
+            "{chunks} gpu_tile(u, ub, ut, 4)\n y.carry(u).update(0): split(ro, a, b, 4) rfactor(a, v)
+             y.carry(u).rfactor(v): compute_root() gpu_tile(u, v, ub, vb, ut, vt, 4, 2)
+             y.carry(u).rfactor(v).update(0): gpu_tile(v, vb, vt, 2)
+             y.carry(u).total(v): compute_root() gpu_blocks(v)\n y.carry(u).total(v).update(0): gpu_blocks(v)
+             y.carry(u).carry(v): compute_root()"
+        ),
+    ];
+    let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
+    let regions = [1, 8, 100, 128, 131].map(|n| Region::of_extents([n]));
+    agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([77]), 9))], &regions);
+}
+
 /// Nothing to compute is nothing to do, also for a device.
 #[test]
 fn sizes_of_zero() {
