@@ -60,6 +60,8 @@ pub(super) struct Loop {
     pub(super) var: Reg,
     pub(super) min: Reg,
     pub(super) extent: Reg,
+    /// The code of the condition, and its value.
+    pub(super) condition: Option<(Code, Reg)>,
     pub(super) body: Body,
 }
 
@@ -187,12 +189,22 @@ impl Compiler<'_> {
                 let (min, extent) = (self.expr(&l.min, &mut code)?, self.expr(&l.extent, &mut code)?);
                 let parallel = l.kind.is_threads();
                 self.parallel |= parallel;
+                // It runs again and again, so it shares nothing with what is computed once.
+                self.memo.clear();
+                let condition = match &l.condition {
+                    Some(condition) => {
+                        let mut code = Code::default();
+                        let value = self.expr(condition, &mut code)?;
+                        Some((code, value))
+                    }
+                    None => None,
+                };
                 let var = self.fresh(1);
                 self.bind(Sym::Loop(l.id), Type::INDEX, var);
                 let body = self.stmt(&l.body)?;
                 self.unbind(Sym::Loop(l.id));
                 let thread = l.kind.is_gpu_threads().then(|| threads_below(&l.body));
-                Body::For(Box::new(Loop { id: l.id, parallel, thread, code, var, min, extent, body }))
+                Body::For(Box::new(Loop { id: l.id, parallel, thread, code, var, min, extent, condition, body }))
             }
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond, &mut code)?;

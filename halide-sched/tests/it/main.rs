@@ -31,6 +31,7 @@ mod reductions;
 mod refused;
 mod restated;
 mod scale;
+mod settled;
 mod sites;
 mod sliding;
 mod sliding_tails;
