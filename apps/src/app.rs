@@ -22,6 +22,8 @@ pub const APPS: &[App] = &[
     camera_pipe::APP,
     nl_means::APP,
     lens_blur::APP,
+    mandelbrot::APP,
+    collatz::APP,
 ];
 
 /// The app called `name`.

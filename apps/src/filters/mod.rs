@@ -3,6 +3,7 @@
 pub mod bilateral_grid;
 pub mod blur;
 pub mod camera_pipe;
+pub mod collatz;
 pub mod conv_layer;
 pub mod harris;
 pub mod hist;
@@ -10,6 +11,7 @@ pub mod iir_blur;
 pub mod interpolate;
 pub mod lens_blur;
 pub mod local_laplacian;
+pub mod mandelbrot;
 pub mod matmul;
 pub mod max_filter;
 pub mod nl_means;

@@ -1,13 +1,13 @@
 //! Loops that end once their elements are settled.
 
-use crate::support::{count_stmts, hold, hold_legal, lowered, lowered_whole};
+use crate::support::{count_stmts, hold, hold_legal, lowered, lowered_whole, planned};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::interp::{Inputs, run};
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_ir::{Program, Stmt, eval};
-use halide_sched::lower::Outcome;
+use halide_sched::lower::{Counted, LowerOptions, Outcome, lower};
 
 /// The steps that each number takes to become 1.
 fn collatz(extent: i32) -> Pipeline {
@@ -86,6 +86,26 @@ fn parts_of_a_loop_end() {
         let unrolled = format!("z: compute_root()\nz.update(0): split(r.x, ro, ri, {factor}) unroll(ri)");
         let program = lowered(&p, &unrolled);
         assert_eq!(ran(&program, &region, "z.update(0).ro"), (values.clone(), needed(factor)), "{program}");
+    }
+}
+
+/// A program that counts ends as well, and counts what is stored.
+#[test]
+fn counts_are_of_what_is_stored() {
+    let region = Region::of_spans([NUMBERS]);
+    let expected: u64 = (NUMBERS.0..NUMBERS.0 + NUMBERS.1).map(|x| steps(x) + 1).sum();
+    for lanes in [1, 4, 7, 16] {
+        let vectorized = if lanes > 1 { format!("vectorize(x, {lanes})") } else { String::new() };
+        let plan = planned(&collatz(i32::MAX), &format!("z: compute_root()\nz.update(0): {vectorized}"));
+        let options = LowerOptions { count: true, exact_tails: true, ..Default::default() };
+        let lowered = lower(&plan, &options).unwrap();
+        let mut outputs = [AnyBuffer::with_region(I32, &region).unwrap()];
+        let stats = eval::run(&lowered.program, &[], &[], &mut outputs).unwrap();
+        let of = lowered
+            .counters
+            .iter()
+            .position(|c| c.what == Counted::Points && c.from.is_none() && plan.pipeline.funcs[c.func].name == "z");
+        assert_eq!(stats.counters[of.unwrap()] as u64, expected, "{lanes}\n{}", lowered.program);
     }
 }
 
@@ -191,8 +211,7 @@ fn shared_elements_keep_their_values() {
     let mut out = Func::new("out");
     out[x] = f[0] + x;
     let p = Pipeline::new([&out]).unwrap();
-    let schedules =
-        ["f: compute_root()", "", "f: compute_root()\nf.update(0): split(r.x, o, i, 6) unroll(i)"];
+    let schedules = ["f: compute_root()", "", "f: compute_root()\nf.update(0): split(r.x, o, i, 6) unroll(i)"];
     hold(&p, &schedules);
     assert_eq!(ending(&lowered(&p, schedules[0])), 2);
     let mut g = Func::new("g");

@@ -29,7 +29,14 @@ fn down(p: &mut Program, (buf, at): (BufId, Expr), ty: ScalarType, extent: Expr)
         store(TURNS, build::int(0), build::add(turns, build::constant(Scalar::from(1i32)))),
     ]);
     let id: LoopId = p.loops.push("down".into());
-    build::loop_of(For { id, kind: ForKind::Serial, min: build::int(-3), extent, condition: Some(any_lane(&left)), body })
+    build::loop_of(For {
+        id,
+        kind: ForKind::Serial,
+        min: build::int(-3),
+        extent,
+        condition: Some(any_lane(&left)),
+        body,
+    })
 }
 
 /// Copies the input to the output, through a register or in place of it, and counts down there.
@@ -68,7 +75,8 @@ fn the_slowest_lane_decides() {
         for lanes in 1..=16 {
             let given = starts(ty, lanes);
             let most = given.iter().map(|v| v.as_f64() as i64).max().unwrap();
-            for (extent, register) in [(1 << 31, false), (1 << 31, true), (5, false), (5, true), (1, true), (0, false)] {
+            for (extent, register) in [(1 << 31, false), (1 << 31, true), (5, false), (5, true), (1, true), (0, false)]
+            {
                 let p = counting(ty, lanes, &build::int(extent), register);
                 let inputs = [buffer(ty, &given)];
                 let (out, _) = run_everywhere(&p, &[], &inputs, &[(ty, lanes.into()), (I32, 1)]).unwrap();
@@ -118,7 +126,8 @@ fn they_are_kernels() {
 fn nested_loops_end() {
     let mut p = program(&[I32], &[I32, I32]);
     p.counters = vec!["inner".into(), "outer".into()];
-    let left = || build::binary(BinOp::Gt, build::load(OUT, I32, build::int(0), None), build::constant(Scalar::from(0)));
+    let left =
+        || build::binary(BinOp::Gt, build::load(OUT, I32, build::int(0), None), build::constant(Scalar::from(0)));
     let one = build::constant(Scalar::from(1));
     let less = build::binary(BinOp::Sub, build::load(OUT, I32, build::int(0), None), one);
     let count = |counter| Stmt::Count { counter, amount: build::int(1) };

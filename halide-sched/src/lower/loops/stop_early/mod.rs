@@ -44,7 +44,7 @@
 //! ```
 //! becomes
 //! ```text
-//! for x#L0 from 0 extent 100 while shuffle([out#b2[ramp(0, 1, 4)] != x4(1u8)], [0]) || shuffle([out#b2[ramp(0, 1, 4)] != x4(1u8)], [1]) || shuffle([out#b2[ramp(0, 1, 4)] != x4(1u8)], [2]) || shuffle([out#b2[ramp(0, 1, 4)] != x4(1u8)], [3]) {
+//! for x#L0 from 0 extent 100 while any_lane(out#b2[ramp(0, 1, 4)] != x4(1u8)) {
 //!   let t0 = out#b2[ramp(0, 1, 4)] != x4(1u8)
 //!   let t1 = out#b2[ramp(0, 1, 4)]
 //!   out#b2[ramp(0, 1, 4)] = select(t0, t1 / x4(2u8), out#b2[ramp(0, 1, 4)])

@@ -8,7 +8,7 @@ use crate::lower::vectors::lanes::{self, Shape};
 use crate::lower::vectors::some_lane::some_lane;
 use halide_core::ops::BinOp;
 use halide_ir::hash::Map;
-use halide_ir::visit::Memo;
+use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, For, PrintId, Program, Stmt, Sym, Type, build};
 
 /// The body of `l` with `lanes` iterations side by side, or why that cannot be.
@@ -87,6 +87,15 @@ impl Widen<'_> {
         let lane = build::ramp(build::int(0), build::int(1), self.lanes);
         let first = lanes::binary(BinOp::Mul, index, build::int(i64::from(self.lanes)));
         lanes::binary(BinOp::Add, first, lane)
+    }
+}
+
+/// Returns true for a load, and for a name that may be of one.
+fn depends_on_data(n: &Expr) -> bool {
+    match n.kind() {
+        ExprKind::Load { .. } => true,
+        ExprKind::Sym(_) => !n.ty().is_index(),
+        _ => false,
     }
 }
 
@@ -185,7 +194,12 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
                 Some(each) => build::mul(each, build::int(i64::from(cx.lanes))),
                 None => lanes::reduce(BinOp::Add, &amount),
             };
-            Stmt::Count { counter: *counter, amount }
+            let count = Stmt::Count { counter: *counter, amount };
+            // A count of nothing is an effect all the same, which a loop that could end would go on for.
+            match cx.mask.as_ref().filter(|mask| visit::any_node(mask, |n| depends_on_data(n))) {
+                Some(mask) => build::if_else(some_lane(mask), count, build::nothing()),
+                None => count,
+            }
         }
         // All lanes ask for their own; those of the first are the nearest to be needed, and mostly in the same line.
         Stmt::Prefetch { buf, at, cache } => {
