@@ -59,6 +59,7 @@ fn domains_without_bounds_end() {
 }
 
 /// Drivers end threads that run for long, so devices need an extent that one thread may run.
+#[cfg(feature = "gpu")]
 #[test]
 fn threads_of_devices_end() {
     let (p, expected) = (collatz(1 << 10), expected());
