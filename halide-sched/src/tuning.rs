@@ -252,8 +252,8 @@ pub(crate) const REGISTER_BYTES: i64 = 2 << 10;
 /// Allocations of up to this many bytes may live on the stack.
 pub(crate) const STACK_BYTES: u64 = 8 << 10;
 
-/// The most effects of different conditions of a loop that ends early, each of which is asked for before each iteration:
-/// as many vectors as a block that is written out may have. By reasoning.
+/// The most effects of different conditions of a loop that ends early, each of which is asked for before each
+/// iteration: as many vectors as a block that is written out may have. By reasoning.
 pub(crate) const MOST_SETTLED: usize = 16;
 
 /// The most nodes of the condition of a loop, which is evaluated once more for each iteration. By reasoning.

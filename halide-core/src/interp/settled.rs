@@ -1,7 +1,7 @@
 //! Updates that end before their reduction domain does.
 //!
-//! A part of a predicate that uses no reduction variable depends on what is stored alone. Where it is false in one turn,
-//! that turn stores nothing, so it is false in the next turn, too, and in all that follow.
+//! A part of a predicate that uses no reduction variable depends on what is stored alone. Where it is false in one
+//! turn, that turn stores nothing, so it is false in the next turn, too, and in all that follow.
 
 use super::op::{Op, Reg};
 use crate::ops::BinOp;

@@ -136,6 +136,7 @@ impl Emit<'_> {
         let from = self.levels[self.innermost()].block;
         self.body.blocks[from.0].end = Some(End::Branch { condition, left, right, yes, no });
         self.go_on(yes);
+        self.body.continued.push(yes);
         Ok(no)
     }
 
