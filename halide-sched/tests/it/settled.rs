@@ -184,13 +184,16 @@ fn other_predicates_keep_their_values() {
     let p = Pipeline::new([&f]).unwrap();
     let schedules = [
         "",
-        "root: compute_root()\nroot.update(0): vectorize(x, 4)\nf.update(0): vectorize(x, 8)\nf.update(1): vectorize(x, 4)",
+        "root: compute_root()\nroot.update(0): vectorize(x, 4)\nf.update(0): vectorize(x, 8)\n\
+         f.update(1): vectorize(x, 4)",
         "root: compute_root()\nroot.update(0): split(r.x, ro, ri, 4) unroll(ri) vectorize(x, 4)",
         "f.update(0): fuse(s.x, s.y, t) vectorize(x, 4) parallel(y)",
         "f.update(0): reorder(s.y, s.x) vectorize(x, 4) unroll(s.y, 3)\nf.update(1): unroll(t.x, 4) vectorize(y, 2)",
         "f.update(0): reorder(s.x, x, s.y, y) vectorize(x, 4)",
         "f: tile(x, y, xo, yo, xi, yi, 8, 4) parallel(yo)\nroot: compute_at(f, xo)\nroot.update(0): vectorize(x, 8)",
-        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\nf.update(0): gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\nf.update(1): gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
+        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n\
+         f.update(0): gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n\
+         f.update(1): gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
     ];
     assert!(hold_legal(&p, &schedules) > 6);
     let of = |schedule: &str| ending(&lowered(&p, schedule));

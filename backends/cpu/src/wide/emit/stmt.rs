@@ -129,6 +129,18 @@ impl Emit<'_> {
         bufs.iter().for_each(|b| self.stored(*b));
     }
 
+    /// A loop of one iteration.
+    fn only_iteration(&mut self, l: &For) -> Emitted<()> {
+        let level = self.home(&l.min);
+        let min = self.eval(&l.min)?;
+        self.define(Sym::Loop(l.id), min, level);
+        self.heap.bind(Sym::Loop(l.id), Some(&l.min));
+        match &l.condition {
+            Some(condition) => self.if_else(condition, &l.body, &build::nothing()),
+            None => self.stmt(&l.body),
+        }
+    }
+
     /// Leaves the innermost loop where a condition does not hold, for the block that is returned.
     fn goes_on_while(&mut self, condition: &Expr) -> Emitted<BlockId> {
         let (condition, left, right) = self.test(condition)?;
@@ -151,14 +163,7 @@ impl Emit<'_> {
             return Ok(());
         }
         if extent == Some(1) {
-            let level = self.home(&l.min);
-            let min = self.eval(&l.min)?;
-            self.define(Sym::Loop(l.id), min, level);
-            self.heap.bind(Sym::Loop(l.id), Some(&l.min));
-            return match &l.condition {
-                Some(condition) => self.if_else(condition, &l.body, &build::nothing()),
-                None => self.stmt(&l.body),
-            };
+            return self.only_iteration(l);
         }
         let min = self.scalar(&l.min)?;
         let end = build::add(l.min.clone(), l.extent.clone());

@@ -90,6 +90,22 @@ impl Widen<'_> {
     }
 }
 
+/// The sum of what the lanes that run count.
+fn count(cx: &mut Widen<'_>, counter: u32, amount: &Expr) -> Stmt {
+    let amount = expression(cx, amount);
+    let amount = build::broadcast(cx.where_running(amount, build::int(0)), cx.lanes);
+    let amount = match lanes::uniform(&amount) {
+        Some(each) => build::mul(each, build::int(i64::from(cx.lanes))),
+        None => lanes::reduce(BinOp::Add, &amount),
+    };
+    let count = Stmt::Count { counter, amount };
+    // A count of nothing is an effect all the same, which a loop that could end would go on for.
+    match cx.mask.as_ref().filter(|mask| visit::any_node(mask, depends_on_data)) {
+        Some(mask) => build::if_else(some_lane(mask), count, build::nothing()),
+        None => count,
+    }
+}
+
 /// Returns true for a load, and for a name that may be of one.
 fn depends_on_data(n: &Expr) -> bool {
     match n.kind() {
@@ -187,20 +203,7 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             Stmt::Alloc { buf: *buf, count, constant, body: Box::new(statement(cx, body)) }
         }
         Stmt::Store { buf, index, value, mask } => store(cx, *buf, index, value, mask.as_ref()),
-        Stmt::Count { counter, amount } => {
-            let amount = expression(cx, amount);
-            let amount = build::broadcast(cx.where_running(amount, build::int(0)), cx.lanes);
-            let amount = match lanes::uniform(&amount) {
-                Some(each) => build::mul(each, build::int(i64::from(cx.lanes))),
-                None => lanes::reduce(BinOp::Add, &amount),
-            };
-            let count = Stmt::Count { counter: *counter, amount };
-            // A count of nothing is an effect all the same, which a loop that could end would go on for.
-            match cx.mask.as_ref().filter(|mask| visit::any_node(mask, |n| depends_on_data(n))) {
-                Some(mask) => build::if_else(some_lane(mask), count, build::nothing()),
-                None => count,
-            }
-        }
+        Stmt::Count { counter, amount } => count(cx, *counter, amount),
         // All lanes ask for their own; those of the first are the nearest to be needed, and mostly in the same line.
         Stmt::Prefetch { buf, at, cache } => {
             let first = |e: &Expr| {
