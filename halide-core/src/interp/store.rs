@@ -177,7 +177,7 @@ impl Points {
     pub(super) fn get(&self, i: usize) -> &[i32] {
         &self.flat[i * self.dims..(i + 1) * self.dims]
     }
-    /// Those of its points with these numbers.
+    /// The points with these numbers.
     pub(super) fn only(&self, numbers: &[usize]) -> Points {
         let mut points = Points::new(self.dims);
         numbers.iter().for_each(|i| points.push(self.get(*i)));

@@ -74,7 +74,7 @@ fn threads_of_devices_end() {
     crate::gpu::agree(&p, &schedules, &[], &[Region::of_extents([61]), Region::of_spans([(-5, 7)])]);
 }
 
-/// What a schedule of the same loops does is told.
+/// The report of decisions says which loops end.
 #[test]
 fn ends_are_explained() {
     let compiled = collatz(i32::MAX).compile(&"z: compute_root()".parse().unwrap(), &Target::host()).unwrap();

@@ -214,14 +214,13 @@ impl Emit<'_> {
         let leave = self.body.block();
         self.body.blocks[last.0].end =
             Some(End::Branch { condition: Condition::Less, left: next, right, yes: back, no: leave });
-        let again = std::iter::once(next).chain(after.iter().copied()).collect();
         self.body.order.push(back);
         if let Some(ended) = ended {
             self.body.order.push(ended);
             self.body.blocks[ended.0].end = Some(End::Jump(done, carried));
         }
         let back = if polls(l) { self.poll(back)? } else { back };
-        self.body.blocks[back.0].end = Some(End::Jump(head, again));
+        self.body.blocks[back.0].end = Some(End::Jump(head, [&[next], &after[..]].concat()));
         self.body.order.push(leave);
         self.body.blocks[leave.0].end = Some(End::Jump(done, after));
         let first = std::iter::once(min).chain(before.iter().copied()).collect();

@@ -4,7 +4,7 @@
 //! other parts than data which lanes there are; these stay. Values that nothing but such a store sees are computed of
 //! what lanes at rest hold, where they were computed of zeros.
 
-use super::{loads, search, value_of};
+use super::search::{self, loads, value_of};
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, Stmt, Sym, build};

@@ -59,7 +59,7 @@ mod tests;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
 use halide_core::ids::FuncId;
-use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build, visit};
+use halide_ir::{BufId, Expr, For, ForKind, Program, Stmt, Sym, build};
 use search::{Found, Search};
 use std::collections::BTreeSet;
 
@@ -121,7 +121,7 @@ fn without(s: Stmt, known: &[Expr], names: &mut Vec<(Sym, Expr)>) -> (Stmt, bool
         Stmt::Let { bindings, body } => {
             let before = names.len();
             for (symbol, value) in &bindings {
-                let value = search::expanded(value, &|s| value_of(names, s));
+                let value = search::expanded(value, &|s| search::value_of(names, s));
                 names.push((*symbol, value));
             }
             let (body, goes_on) = without(*body, known, names);
@@ -149,7 +149,7 @@ fn without(s: Stmt, known: &[Expr], names: &mut Vec<(Sym, Expr)>) -> (Stmt, bool
             (build::block(made), goes_on)
         }
         Stmt::If { cond, then, otherwise } if build::is_nothing(&otherwise) => {
-            let parts = search::parts(&cond, &|s| value_of(names, s));
+            let parts = search::parts(&cond, &|s| search::value_of(names, s));
             let left = parts.into_iter().filter(|part| !known.contains(&part.whole)).map(|part| part.said);
             let cond = left.reduce(build::and).unwrap_or(build::boolean(true));
             let (then, goes_on) = without(*then, known, names);
@@ -160,13 +160,4 @@ fn without(s: Stmt, known: &[Expr], names: &mut Vec<(Sym, Expr)>) -> (Stmt, bool
             (other, !stores)
         }
     }
-}
-
-fn value_of(names: &[(Sym, Expr)], s: Sym) -> Option<Expr> {
-    names.iter().rev().find(|(symbol, _)| *symbol == s).map(|(_, value)| value.clone())
-}
-
-/// Returns true if `e` loads.
-fn loads(e: &Expr) -> bool {
-    visit::any_node(e, |n| matches!(n.kind(), ExprKind::Load { .. }))
 }

@@ -54,6 +54,16 @@ pub(super) fn expanded(e: &Expr, value_of: &dyn Fn(Sym) -> Option<Expr>) -> Expr
     visit::without_likely(&visit::substitute(e, value_of))
 }
 
+/// The value of a name.
+pub(super) fn value_of(names: &[(Sym, Expr)], s: Sym) -> Option<Expr> {
+    names.iter().rev().find(|(symbol, _)| *symbol == s).map(|(_, value)| value.clone())
+}
+
+/// Returns true if `e` loads.
+pub(super) fn loads(e: &Expr) -> bool {
+    visit::any_node(e, |n| matches!(n.kind(), ExprKind::Load { .. }))
+}
+
 /// The search in the body of a loop.
 pub(super) struct Search {
     /// The symbols that the loop and its body bind.
