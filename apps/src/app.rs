@@ -24,6 +24,8 @@ pub const APPS: &[App] = &[
     camera_pipe::APP,
     nl_means::APP,
     lens_blur::APP,
+    mandelbrot::APP,
+    collatz::APP,
 ];
 
 /// The app called `name`.

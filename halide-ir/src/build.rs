@@ -448,12 +448,19 @@ pub fn let_in(mut bindings: Vec<(Sym, Expr)>, body: Stmt) -> Stmt {
     }
 }
 
-/// A loop. An empty body or a constant extent below 1 is nothing.
+/// A loop over all of its values. An empty body or a constant extent below 1 is nothing.
 pub fn for_loop(id: LoopId, kind: ForKind, min: Expr, extent: Expr, body: Stmt) -> Stmt {
-    if is_nothing(&body) || as_int(&extent).is_some_and(|n| n <= 0) {
+    loop_of(For { id, kind, min, extent, condition: None, body })
+}
+
+/// A loop, perhaps with a condition. One that runs no iteration is nothing, and a condition that always holds is none.
+pub fn loop_of(l: For) -> Stmt {
+    let holds = l.condition.as_ref().and_then(as_bool);
+    if is_nothing(&l.body) || as_int(&l.extent).is_some_and(|n| n <= 0) || holds == Some(false) {
         return nothing();
     }
-    Stmt::For(Box::new(For { id, kind, min, extent, body }))
+    let condition = l.condition.filter(|_| holds.is_none());
+    Stmt::For(Box::new(For { condition, ..l }))
 }
 
 /// One side or the other.

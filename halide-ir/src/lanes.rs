@@ -88,7 +88,8 @@ impl Apart<'_> {
                 if differs {
                     self.vary.insert(Sym::Loop(l.id));
                 }
-                together && !differs
+                // Lanes that leave a loop by its condition are not there for those that go on.
+                together && !differs && !l.condition.as_ref().is_some_and(|e| varies(e, &self.vary))
             }
             // A step may be tried again by those lanes that others came between.
             Stmt::Atomic { .. } => false,

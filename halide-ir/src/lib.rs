@@ -3,6 +3,7 @@
 //! Expressions are values without effects; statements form a tree and hold all effects. A [`Program`] carries its
 //! [`Stage`]; `verify` states and checks what holds at each one, `eval` runs a program of any stage from `Bounded` on.
 
+pub mod any_lane;
 mod buffer_info;
 pub mod build;
 pub mod code_place;

@@ -221,6 +221,9 @@ pub struct For {
     pub min: Expr,
     /// Scalar Index: number of values; <= 0 is none.
     pub extent: Expr,
+    /// Scalar `Bool`, asked before each iteration: where it does not hold, the loop ends. It sees memory as the
+    /// iterations before left it, and not the loop's variable. `None` always holds. Of serial loops, from `Shaped` on.
+    pub condition: Option<Expr>,
     /// The body, which each iteration runs.
     pub body: Stmt,
 }

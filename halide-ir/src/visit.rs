@@ -255,6 +255,7 @@ fn each_expr(s: &Stmt, f: &mut dyn FnMut(&Expr)) {
         Stmt::For(l) => {
             f(&l.min);
             f(&l.extent);
+            l.condition.iter().for_each(f);
         }
         Stmt::If { cond, .. } => f(cond),
         Stmt::Assert { cond, args, .. } => {
@@ -350,8 +351,10 @@ fn map_parts(s: Stmt, fe: &mut dyn FnMut(&Expr) -> Expr, fs: &mut dyn FnMut(Stmt
             build::let_in(bindings, fs(*body))
         }
         Stmt::For(l) => {
-            let For { id, kind, min, extent, body } = *l;
-            build::for_loop(id, kind, fe(&min), fe(&extent), fs(body))
+            let For { id, kind, min, extent, condition, body } = *l;
+            let (min, extent) = (fe(&min), fe(&extent));
+            let condition = condition.as_ref().map(fe);
+            build::loop_of(For { id, kind, min, extent, condition, body: fs(body) })
         }
         Stmt::If { cond, then, otherwise } => {
             let cond = fe(&cond);

@@ -252,6 +252,13 @@ pub(crate) const REGISTER_BYTES: i64 = 2 << 10;
 /// Allocations of up to this many bytes may live on the stack.
 pub(crate) const STACK_BYTES: u64 = 8 << 10;
 
+/// The most effects of different conditions of a loop that ends early, each of which is asked for before each
+/// iteration: as many vectors as a block that is written out may have. By reasoning.
+pub(crate) const MOST_SETTLED: usize = 16;
+
+/// The most nodes of the condition of a loop, which is evaluated once more for each iteration. By reasoning.
+pub(crate) const MOST_SETTLED_NODES: usize = 512;
+
 /// Bytes of what a loop keeps in registers that it accumulates: half of what the widest machines have, so that operands
 /// are left some. By reasoning; what a machine with fewer has no room for is memory of a function again.
 pub(crate) const PROMOTED_BYTES: u64 = 1 << 10;

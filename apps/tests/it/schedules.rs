@@ -82,6 +82,17 @@ fn unsharp() {
 }
 
 #[test]
+fn mandelbrot() {
+    check("mandelbrot", &SIZES, &[]);
+    check("mandelbrot", &SIZES, &[("view", "valley")]);
+}
+
+#[test]
+fn collatz() {
+    check("collatz", &SIZES, &[]);
+}
+
+#[test]
 fn harris() {
     check("harris", &SIZES, &[]);
 }

@@ -58,6 +58,10 @@ impl Batch {
             Some(guard) => self.lanes_where(self.known[guard], guard, true),
         }
     }
+    /// Returns true if the update is done in a lane: nothing that follows in it can be stored.
+    pub(super) fn is_done(&self, program: &Program, lane: usize) -> bool {
+        program.settled.iter().any(|part| self.known[*part].contains(lane) && self.value(*part, lane) == 0)
+    }
     /// Evaluates until all results in the lanes `now` are known (true) or something had to be requested (false).
     /// Only in those lanes are reads of the Func itself answered.
     pub(super) fn advance(

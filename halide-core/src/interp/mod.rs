@@ -34,6 +34,7 @@ mod program;
 mod promises;
 mod read;
 mod realize;
+mod settled;
 mod shapes;
 mod store;
 #[cfg(test)]

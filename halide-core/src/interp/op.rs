@@ -99,6 +99,8 @@ pub(super) struct Program {
     pub(super) total: Vec<bool>,
     /// The predicate of the reduction domain.
     pub(super) guard: Option<Reg>,
+    /// The parts of the predicate that use no reduction variable: where one is false, the update is done.
+    pub(super) settled: Vec<Reg>,
     /// The points that are stored to, in order.
     pub(super) sites: Vec<Site>,
     /// The dimensions that are pure: one coordinate at a time, independent of each other.

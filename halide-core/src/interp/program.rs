@@ -7,6 +7,7 @@ use super::bound::Bound;
 use super::error::{RunError, required};
 use super::lanes;
 use super::op::{Note, Op, Program, Reg, Site};
+use super::settled::settled_parts;
 use crate::ids::{ExprId, FuncId, RDomId, VarId};
 use crate::ops::{BinOp, UnOp};
 use crate::pipeline::{DimField, IndexTable, Kind, PipelineData};
@@ -54,7 +55,8 @@ pub(super) fn compile(
         Some(r) => r.dims.iter().map(|d| constant_range(&scope, d.min, d.extent)).collect::<Result<_, _>>()?,
         None => Vec::new(),
     };
-    Ok(Program { guard: guarded, sites, pure_dims, rdom, total: code.total, ops: code.ops })
+    let settled = settled_parts(&code.ops, guarded);
+    Ok(Program { guard: guarded, settled, sites, pure_dims, rdom, total: code.total, ops: code.ops })
 }
 
 /// The use of an expression. Data comes first, so that an index can be made of the same node's data.

@@ -209,8 +209,14 @@ impl<'a> Realizer<'a> {
             }
             store_turn(&mut self.world, program, &chunk.batch, now)?;
             chunk.turn += 1;
+            let goes_on: Vec<usize> =
+                (0..keys).filter(|key| !chunk.batch.is_done(program, now.span().start + key)).collect();
+            if goes_on.is_empty() {
+                return Ok(Progress::Done);
+            }
             if chunk.turn == chunk.turns {
                 u.chunk = None;
+                u.keys = u.keys.only(&goes_on);
             }
         }
     }

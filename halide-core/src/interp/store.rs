@@ -177,6 +177,12 @@ impl Points {
     pub(super) fn get(&self, i: usize) -> &[i32] {
         &self.flat[i * self.dims..(i + 1) * self.dims]
     }
+    /// The points with these numbers.
+    pub(super) fn only(&self, numbers: &[usize]) -> Points {
+        let mut points = Points::new(self.dims);
+        numbers.iter().for_each(|i| points.push(self.get(*i)));
+        points
+    }
     pub(super) fn push(&mut self, at: &[i32]) {
         self.flat.extend_from_slice(at);
         self.count += 1;

@@ -10,7 +10,7 @@ use crate::expr::{Elem, Expr, ExprKind, Type};
 use crate::kernel::Kernel;
 use crate::print;
 use crate::program::Program;
-use crate::stmt::{Stmt, Task};
+use crate::stmt::{For, Stmt, Task};
 use crate::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use crate::visit;
 use halide_core::ids::{FuncId, IdVec};
@@ -60,6 +60,8 @@ pub(super) struct Loop {
     pub(super) var: Reg,
     pub(super) min: Reg,
     pub(super) extent: Reg,
+    /// The code of the condition, and its value.
+    pub(super) condition: Option<(Code, Reg)>,
     pub(super) body: Body,
 }
 
@@ -183,17 +185,7 @@ impl Compiler<'_> {
         Ok(match s {
             Stmt::Block(list) => Body::Block(list.iter().map(|s| self.stmt(s)).collect::<Result<_, Failed>>()?),
             Stmt::Let { bindings, body } => return self.let_in(bindings, body),
-            Stmt::For(l) => {
-                let (min, extent) = (self.expr(&l.min, &mut code)?, self.expr(&l.extent, &mut code)?);
-                let parallel = l.kind.is_threads();
-                self.parallel |= parallel;
-                let var = self.fresh(1);
-                self.bind(Sym::Loop(l.id), Type::INDEX, var);
-                let body = self.stmt(&l.body)?;
-                self.unbind(Sym::Loop(l.id));
-                let thread = l.kind.is_gpu_threads().then(|| threads_below(&l.body));
-                Body::For(Box::new(Loop { id: l.id, parallel, thread, code, var, min, extent, body }))
-            }
+            Stmt::For(l) => return self.for_loop(l),
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond, &mut code)?;
                 let then = Box::new(self.stmt(then)?);
@@ -251,6 +243,24 @@ impl Compiler<'_> {
             Stmt::Reside { buf, what } => Body::Reside { buf: *buf, what: *what },
             Stmt::Barrier => Body::Barrier,
         })
+    }
+
+    fn for_loop(&mut self, l: &For) -> Result<Body, Failed> {
+        let mut code = Code::default();
+        let (min, extent) = (self.expr(&l.min, &mut code)?, self.expr(&l.extent, &mut code)?);
+        let parallel = l.kind.is_threads();
+        self.parallel |= parallel;
+        // It runs again and again, so it shares nothing with what is computed once.
+        self.memo.clear();
+        let mut asked = Code::default();
+        let condition = l.condition.as_ref().map(|e| self.expr(e, &mut asked)).transpose()?;
+        let condition = condition.map(|value| (asked, value));
+        let var = self.fresh(1);
+        self.bind(Sym::Loop(l.id), Type::INDEX, var);
+        let body = self.stmt(&l.body)?;
+        self.unbind(Sym::Loop(l.id));
+        let thread = l.kind.is_gpu_threads().then(|| threads_below(&l.body));
+        Ok(Body::For(Box::new(Loop { id: l.id, parallel, thread, code, var, min, extent, condition, body })))
     }
 
     fn print(&mut self, line: PrintId, when: &Expr, args: &[Expr]) -> Result<Body, Failed> {

@@ -138,6 +138,9 @@ async fn one<D: AsyncDevice>(m: &mut Machine<'_>, body: &Body, host: &mut Host<'
             let (min, extent) = m.range(&l.code, l.min, l.extent)?;
             for value in min..min.saturating_add(extent.max(0)) {
                 m.go_on()?;
+                if !m.holds(l.condition.as_ref())? {
+                    break;
+                }
                 m.regs[l.var as usize] = value as u64;
                 walk(m, &l.body, host).await?;
             }

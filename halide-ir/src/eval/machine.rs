@@ -72,10 +72,12 @@ pub(super) struct Machine<'a> {
 }
 
 /// The iterations of a loop that is to run.
-struct Iterations {
+struct Iterations<'a> {
     id: LoopId,
     min: i64,
     extent: i64,
+    /// Asked before each.
+    condition: Option<&'a (Code, Reg)>,
     /// The register of its variable.
     var: Reg,
     /// True if they run on threads.
@@ -244,23 +246,27 @@ impl<'a> Machine<'a> {
     fn for_loop(&mut self, l: &Loop) -> Outcome {
         let (min, extent) = self.range(&l.code, l.min, l.extent)?;
         let text = |m: &Self| print::sym_in(Sym::Loop(l.id), m.program);
-        self.count_iterations(l.id, extent);
-        self.iterate(&Iterations { id: l.id, min, extent, var: l.var, parallel: l.parallel }, &l.body, &text)
+        let condition = l.condition.as_ref();
+        self.iterate(&Iterations { id: l.id, min, extent, condition, var: l.var, parallel: l.parallel }, &l.body, &text)
     }
 
-    fn count_iterations(&mut self, id: LoopId, extent: i64) {
-        let n = &mut self.stats.iterations[id];
-        *n = n.saturating_add(extent.max(0) as u64);
+    /// Returns true if a loop goes on.
+    pub(super) fn holds(&mut self, condition: Option<&(Code, Reg)>) -> Result<bool, Box<EvalError>> {
+        condition.map_or(Ok(true), |(code, value)| Ok(self.known(code, *value, "the condition of a loop")? != 0))
     }
 
-    fn iterate(&mut self, all: &Iterations, body: &Body, text: &dyn Fn(&Self) -> String) -> Outcome {
-        let &Iterations { id, min, extent, var, parallel } = all;
+    fn iterate(&mut self, all: &Iterations<'_>, body: &Body, text: &dyn Fn(&Self) -> String) -> Outcome {
+        let &Iterations { id, min, extent, condition, var, parallel } = all;
         let end = min.checked_add(extent.max(0)).ok_or_else(|| {
             EvalError::failed(Check::IndexOverflow, format!("{} from {min} extent {extent}", text(self)))
         })?;
         let instance = self.races.as_mut().filter(|_| parallel).map(Races::begin_loop);
         for value in min..end {
             self.go_on()?;
+            if !self.holds(condition)? {
+                break;
+            }
+            self.stats.iterations[id] = self.stats.iterations[id].saturating_add(1);
             self.regs[var as usize] = value as u64;
             let outer = self.races.as_mut().zip(instance).map(|(r, i)| r.begin_iteration(i));
             self.tell_loop(|| Event::Iterate { id, parallel, value });
@@ -277,9 +283,8 @@ impl<'a> Machine<'a> {
         let (min, extent) = self.range(code, min, extent)?;
         let holes = self.hand_over(captures);
         let id = self.program.tasks[task].id;
-        self.count_iterations(id, extent);
         let compiled = &self.compiled.tasks[task];
-        let all = Iterations { id, min, extent, var: compiled.var, parallel: true };
+        let all = Iterations { id, min, extent, condition: None, var: compiled.var, parallel: true };
         self.iterate(&all, &compiled.body, &|_| format!("{task:?}"))?;
         self.live_holes -= holes;
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::lexer::{Token, Word};
 use super::{Parsed, Parser, number_of};
+use crate::any_lane::any_lane;
 use crate::build;
 use crate::expr::{Expr, ExprKind, Type};
 use crate::sym::{BufId, LoopId, Scope, Sym};
@@ -193,6 +194,10 @@ impl Parser {
             "bits" => return self.bits(),
             "ramp" => return self.ramp(),
             "shuffle" => return self.shuffle(),
+            "any_lane" => {
+                let [mask] = self.operands::<1>(name)?;
+                return Ok(any_lane(&mask));
+            }
             "saturating" | "reinterpret" => return self.typed_call(name),
             _ => {}
         }

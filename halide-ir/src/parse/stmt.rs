@@ -137,8 +137,9 @@ impl Parser {
     fn for_loop(&mut self, kind: ForKind) -> Parsed<Stmt> {
         let id = LoopId(self.id("L")?);
         let (min, extent) = self.range("from")?;
+        let condition = if self.eat_word("while") { Some(self.expr()?) } else { None };
         let body = self.body()?;
-        Ok(Stmt::For(Box::new(For { id, kind, min, extent, body })))
+        Ok(Stmt::For(Box::new(For { id, kind, min, extent, condition, body })))
     }
 
     fn if_else(&mut self) -> Parsed<Stmt> {

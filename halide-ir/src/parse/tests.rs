@@ -165,6 +165,14 @@ fn statements_keep_their_exact_structure() {
         lets(lets(Stmt::Block(vec![]))),
         lets(Stmt::Block(vec![store()])),
         lets(Stmt::Block(vec![lets(store()), lets(store())])),
+        crate::build::loop_of(crate::For {
+            id: crate::LoopId(0),
+            kind: crate::ForKind::Serial,
+            min: crate::build::int(0),
+            extent: crate::build::int(9),
+            condition: Some(crate::any_lane::any_lane(&"ramp(0, 1, 4) < x4(2)".parse().unwrap())),
+            body: store(),
+        }),
         Stmt::Produce { func: halide_core::ids::FuncId(0), body: Box::new(Stmt::Block(vec![store()])) },
     ] {
         let text = s.to_string();

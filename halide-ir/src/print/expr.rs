@@ -1,6 +1,7 @@
 //! Expressions as text: infix with as few parentheses as the tree allows.
 
 use super::Printer;
+use crate::any_lane::as_any_lane;
 use crate::expr::{Elem, Expr, ExprKind, Type};
 use crate::tuning::{PRINTED_EACH_TIME, PRINTED_WHOLE};
 use crate::typing::type_name;
@@ -33,6 +34,9 @@ impl Printer<'_> {
     fn node(&mut self, e: &Expr, outer: u8) {
         if let Some(number) = self.locals.get(&e.id()) {
             return self.push(&format!("${number}"));
+        }
+        if let Some(mask) = as_any_lane(e) {
+            return self.call("any_lane", &[mask]);
         }
         match e.kind() {
             ExprKind::Const(v) => self.push(&scalar_text(*v)),

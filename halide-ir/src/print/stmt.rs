@@ -125,6 +125,10 @@ impl Printer<'_> {
         self.expr(&l.min);
         self.push(" extent ");
         self.expr(&l.extent);
+        if let Some(condition) = &l.condition {
+            self.push(" while ");
+            self.expr(condition);
+        }
         self.push(" ");
         self.block(|p| p.list(&l.body));
     }

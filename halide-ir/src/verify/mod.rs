@@ -295,6 +295,7 @@ impl<'a> Verifier<'a> {
     fn for_loop(&mut self, l: &For) {
         self.scalar(&l.min, Type::INDEX, "the min of a loop");
         self.scalar(&l.extent, Type::INDEX, "the extent of a loop");
+        self.loop_condition(l);
         if !self.loops.insert(l.id) {
             self.error(format!("two loops are {}", self.sym(Sym::Loop(l.id))));
         }
@@ -316,6 +317,18 @@ impl<'a> Verifier<'a> {
         self.nesting -= 1;
         self.unbind(Sym::Loop(l.id));
         self.scopes.pop();
+    }
+
+    /// A condition is asked before its loop's variable has a value, of loops whose iterations follow each other.
+    fn loop_condition(&mut self, l: &For) {
+        let Some(condition) = &l.condition else { return };
+        self.scalar(condition, Type::BOOL, "the condition of a loop");
+        if l.kind != ForKind::Serial {
+            self.error(format!("{} is {:?} and has a condition", self.sym(Sym::Loop(l.id)), l.kind));
+        }
+        if self.stage() < Stage::Shaped {
+            self.error(format!("{} has a condition at {:?}", self.sym(Sym::Loop(l.id)), self.stage()));
+        }
     }
 
     fn assert(&mut self, cond: &Expr, fault: FaultId, args: &[Expr]) {

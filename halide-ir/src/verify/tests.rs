@@ -64,6 +64,21 @@ fn temp_of(n: u32, ty: ScalarType) -> Expr {
 }
 
 #[test]
+fn conditions_are_of_serial_loops_and_see_no_iteration() {
+    let of = |stage, kind, condition: Expr| {
+        let (min, extent, body) = (int(0), int(4), store(0, int(0), u16c(1)));
+        let l = crate::For { id: LoopId(0), kind, min, extent, condition: Some(condition), body };
+        small(stage, Stmt::For(Box::new(l)))
+    };
+    let unset = || eq(load(BufId(0), U16, int(0), None), u16c(9));
+    passes(&of(Stage::Shaped, ForKind::Serial, unset()));
+    fails(&of(Stage::Flat, ForKind::Serial, unset()), "has a condition at Flat");
+    fails(&of(Stage::Shaped, ForKind::Parallel, unset()), "is Parallel and has a condition");
+    fails(&of(Stage::Shaped, ForKind::Serial, int(1)), "the condition of a loop is int");
+    fails(&of(Stage::Shaped, ForKind::Serial, lt(l(0), int(3))), "is not bound");
+}
+
+#[test]
 fn good_programs_pass() {
     for p in [blur_bounded(false), blur_bounded(true), blur_shaped(false), blur_shaped(true), blur_final()] {
         passes(&p);

@@ -296,6 +296,8 @@ on_programs! {
     sum_counts_example "loops/sum_counts.rs" at "bounded": |p, _| loops::sum_counts::sum_counts(p);
     bound_small_allocations_example "storage/bound_small_allocations.rs" at "bounded":
         |p, t| storage::bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
+    stop_early_example "loops/stop_early/mod.rs" at "shaped":
+        |p, t| loops::stop_early::stop_early(p, &BTreeSet::new(), t);
     bound_loops_example "loops/bound_loops.rs" at "bounded":
         |p, t| loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
     flatten_storage_example "storage/flatten_storage.rs" at "bounded": |p, _| storage::flatten_storage::flatten_storage(p);

@@ -223,6 +223,12 @@ fn loop_trimming_keeps_meaning() {
 }
 
 #[test]
+fn stop_early_keeps_meaning() {
+    let pass = |p| loops::stop_early::stop_early(p, &Default::default(), &mut LoweringTrace::new());
+    assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
 fn licm_keeps_meaning() {
     assert!(check(Stage::Shaped, SEEDS, code::licm::licm) > SEEDS as u32 / 3);
 }

@@ -63,10 +63,11 @@ pub(crate) fn map_stmt_under<C>(
             build::let_in(made, body)
         }
         Stmt::For(l) => {
-            let For { id, kind, min, extent, body } = *l;
+            let For { id, kind, min, extent, condition, body } = *l;
             let (min, extent) = (fe(cx, &min), fe(cx, &extent));
+            let condition = condition.map(|e| fe(cx, &e));
             let body = nested(cx, &mut |facts| facts.bind_loop(id, &min, &extent), body);
-            build::for_loop(id, kind, min, extent, body)
+            build::loop_of(For { id, kind, min, extent, condition, body })
         }
         Stmt::If { cond, then, otherwise } => {
             let cond = fe(cx, &cond);

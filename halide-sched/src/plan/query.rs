@@ -3,6 +3,7 @@
 use crate::plan::types::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, Transform};
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_ir::{BufId, build};
+use std::collections::BTreeSet;
 
 impl Plan {
     /// Returns true if `func` is an output of the pipeline.
@@ -13,6 +14,14 @@ impl Plan {
     /// The Funcs in the order in which they are realized: producers before consumers.
     pub fn order(&self) -> &[FuncId] {
         &self.pipeline.order
+    }
+}
+
+impl Plan {
+    /// The Funcs for which the schedule allows races.
+    pub fn racing(&self) -> BTreeSet<FuncId> {
+        let races = |stage: &StagePlan| stage.with_loops().iter().any(|s| s.options.races_allowed);
+        self.funcs.enumerate().filter(|(_, f)| f.stages.iter().any(races)).map(|(id, _)| id).collect()
     }
 }
 

@@ -32,6 +32,7 @@ mod refused;
 mod restated;
 mod scale;
 mod scans;
+mod settled;
 mod sites;
 mod sliding;
 mod sliding_tails;

@@ -151,15 +151,21 @@ impl Pass {
             loops_in(&Stmt::For(Box::new(l)), &mut self.dead);
             return build::nothing();
         }
+        let condition = l.condition.as_ref().map(|e| self.simple(e));
+        if condition.as_ref().and_then(build::as_bool) == Some(false) {
+            loops_in(&Stmt::For(Box::new(l)), &mut self.dead);
+            return build::nothing();
+        }
         // A kernel of one block is still a kernel.
         if build::as_int(&extent) == Some(1) && l.kind != ForKind::GpuBlocks {
-            return self.bind(vec![(Sym::Loop(l.id), min)], l.body);
+            let body = self.bind(vec![(Sym::Loop(l.id), min)], l.body);
+            return build::if_else(condition.unwrap_or(build::boolean(true)), body, build::nothing());
         }
         self.facts.push_scope();
         self.facts.bind_loop(l.id, &min, &extent);
         let body = self.stmt(l.body);
         self.facts.pop_scope();
-        build::for_loop(l.id, l.kind, min, extent, body)
+        build::loop_of(For { id: l.id, kind: l.kind, min, extent, condition, body })
     }
     fn branch(&mut self, cond: &Expr, then: Stmt, otherwise: Stmt) -> Stmt {
         let cond = self.decided(cond);

@@ -38,9 +38,10 @@ impl Mutate {
     fn stmt(&mut self, s: Stmt) -> Stmt {
         let s = match s {
             Stmt::For(l) if self.here() => {
-                let For { id, kind, min, extent, body } = *l;
+                let For { min, extent, .. } = *l.clone();
                 let (first, more) = [(0, 1), (-1, 1), (1, 0), (0, 7)][self.change];
-                build::for_loop(id, kind, build::offset(min, first), build::offset(extent, more), body)
+                let (min, extent) = (build::offset(min, first), build::offset(extent, more));
+                build::loop_of(For { min, extent, ..*l })
             }
             Stmt::If { then, .. } if self.here() => *then,
             Stmt::Store { buf, index, value, mask: Some(_) } if self.here() => {

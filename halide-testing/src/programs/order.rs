@@ -9,7 +9,7 @@ use halide_ir::{For, ForKind, Program, Stmt, Sym, build};
 pub fn parallelised(program: &Program, random: &mut Random) -> Option<Program> {
     fn walk(s: Stmt, left: &mut usize) -> Stmt {
         let s = match s {
-            Stmt::For(l) if l.kind == ForKind::Serial => {
+            Stmt::For(l) if l.kind == ForKind::Serial && l.condition.is_none() => {
                 let here = *left == 0;
                 *left = left.wrapping_sub(1);
                 Stmt::For(Box::new(For { kind: if here { ForKind::Parallel } else { l.kind }, ..*l }))
@@ -30,7 +30,7 @@ pub fn reversed(program: &Program) -> Program {
     fn walk(s: Stmt, next_temp: &mut u32) -> Stmt {
         let s = match s {
             Stmt::For(l) if l.kind == ForKind::Parallel => {
-                let For { id, kind, min, extent, body } = *l;
+                let For { id, kind, min, extent, body, .. } = *l;
                 let ends = Sym::Temp(*next_temp);
                 *next_temp += 1;
                 let sum = build::offset(build::add(build::add(min.clone(), min.clone()), extent.clone()), -1);

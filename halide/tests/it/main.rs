@@ -53,6 +53,7 @@ mod rules;
 mod schedule_algorithm;
 mod schedule_blocks;
 mod schedule_page;
+mod settled;
 mod shapes;
 mod shapes_refused;
 #[cfg(feature = "cpu")]

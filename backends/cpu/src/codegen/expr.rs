@@ -7,6 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
+use halide_ir::any_lane::as_any_lane;
 use halide_ir::{Expr, ExprKind, Sym, Type};
 
 impl Func<'_> {
@@ -33,7 +34,10 @@ impl Func<'_> {
                 let parts = self.data(a);
                 self.unary(*op, data(a.ty().elem), a.lanes(), &parts)
             }
-            ExprKind::Binary(op, a, b) if a.ty().is_bool() => self.bool_binary(*op, a, b),
+            ExprKind::Binary(op, a, b) if a.ty().is_bool() => match as_any_lane(e) {
+                Some(mask) => self.any_lane(mask),
+                None => self.bool_binary(*op, a, b),
+            },
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
             ExprKind::Select(c, a, b) => self.select(c, a, b),
             ExprKind::Cast(a) => self.cast(a, ty.elem),

@@ -28,6 +28,20 @@ impl Func<'_> {
             Val::Data(parts) => parts,
         }
     }
+    /// The truth that a mask holds in some lane.
+    pub(super) fn any_lane(&mut self, e: &Expr) -> Val {
+        let lane = self.natural_mask(e).unwrap_or(Lane::I8);
+        let mut parts = self.mask(e, lane).to_vec();
+        let rest = usize::from(e.lanes()) % lane.per_part();
+        if let Some(last) = parts.last_mut().filter(|_| rest > 0) {
+            let bytes: Vec<u8> = (0..16).map(|i| if i < rest * lane.bytes() { 0xff } else { 0 }).collect();
+            let first = self.bytes(lane.vector(), &bytes);
+            *last = self.ins().band(*last, first);
+        }
+        let all = parts.into_iter().reduce(|a, b| self.ins().bor(a, b)).expect("a mask has parts");
+        let any = self.ins().vany_true(all);
+        Val::Data(Func::single(any))
+    }
     /// The width in which the mask of `e` comes about; `None` if any is as good.
     pub(super) fn natural_mask(&self, e: &Expr) -> Option<Lane> {
         match e.kind() {

@@ -49,7 +49,7 @@ impl Func<'_> {
         let Some(named) = self.env.outlined.and_then(|_| first_with_vectors(body)) else { return false };
         let id = LoopId::new(self.env.program.loops.len());
         let (min, extent, body) = (build::int(0), build::int(1), scope());
-        self.outline_called(&For { id, kind: ForKind::Serial, min, extent, body }, named)
+        self.outline_called(&For { id, kind: ForKind::Serial, min, extent, condition: None, body }, named)
     }
     /// Makes a kernel of a loop, with the name of one.
     fn outline_called(&mut self, l: &For, named: LoopId) -> bool {
@@ -130,7 +130,8 @@ impl Func<'_> {
         let id = LoopId::new(self.env.program.loops.len());
         let body = build::block(all.iter().cloned());
         // If it is refused, the list of refusals says so; nothing else depends on it.
-        self.outline(&For { id, kind: ForKind::Serial, min: build::int(0), extent: build::int(1), body });
+        let (min, extent) = (build::int(0), build::int(1));
+        self.outline(&For { id, kind: ForKind::Serial, min, extent, condition: None, body });
     }
     /// Memory of the heap as large as the largest claim, until it is released.
     fn obtain(&mut self, claims: &[Claim]) -> Value {

@@ -116,7 +116,10 @@ impl Func<'_> {
         if extent == Some(1) {
             let depth = self.depth(&l.min);
             self.define(Sym::Loop(l.id), Val::Data(Func::single(min)), depth);
-            return self.stmt(&l.body);
+            return match &l.condition {
+                Some(condition) => self.if_else(condition, &l.body, &build::nothing()),
+                None => self.stmt(&l.body),
+            };
         }
         let count = self.scalar(&l.extent);
         let end = self.ins().iadd(min, count);
@@ -144,6 +147,14 @@ impl Func<'_> {
         self.guards.enter_loop(Around { variable: i, tie });
         self.memo.open();
         self.define(Sym::Loop(l.id), Val::Data(Func::single(i)), self.guards.loop_depth());
+        if let Some(condition) = &l.condition {
+            // What follows runs if it holds, and in no iteration behind the first where it does not.
+            let holds = self.scalar(condition);
+            let go_on = self.b.create_block();
+            self.ins().brif(holds, go_on, &[], done, &[]);
+            self.guards.ask();
+            self.enter(go_on);
+        }
         self.stmt(&l.body);
         self.memo.close();
         self.guards.leave_loop();

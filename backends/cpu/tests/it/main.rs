@@ -5,6 +5,7 @@ mod atomics;
 mod checks;
 mod cleanup;
 mod code_map;
+mod conditions;
 mod control;
 mod device;
 mod divide64;

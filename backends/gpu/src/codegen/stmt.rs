@@ -101,7 +101,10 @@ impl Gen<'_> {
             let known = residue(&l.min, &self.residues);
             self.residues.insert(symbol, known);
             self.bind(symbol, [min].into());
-            return self.stmt(&l.body);
+            return match &l.condition {
+                Some(condition) => self.if_else(condition, &l.body, &build::nothing()),
+                None => self.stmt(&l.body),
+            };
         }
         let count = self.single(&l.extent)?;
         let end = self.sum(min, count);
@@ -119,7 +122,8 @@ impl Gen<'_> {
         self.code.push_stmt(Statement::If { condition: done, accept, reject: Block::new() });
         self.residues.insert(symbol, Residue::ANY);
         self.bind(symbol, [i].into());
-        let made = self.stmt(&l.body);
+        let asked = l.condition.as_ref().map_or(Ok(()), |condition| self.break_unless(condition));
+        let made = asked.and_then(|()| self.stmt(&l.body));
         let body = self.close();
         made?;
         self.code.open();
@@ -129,6 +133,15 @@ impl Gen<'_> {
         self.code.store(at, next);
         let continuing = self.code.close();
         self.code.push_stmt(Statement::Loop { body, continuing, break_if: None });
+        Ok(())
+    }
+    /// Leaves the loop where a condition does not hold.
+    fn break_unless(&mut self, condition: &Expr) -> Emitted<()> {
+        let condition = self.single(condition)?;
+        self.code.open();
+        self.code.push_stmt(Statement::Break);
+        let reject = self.code.close();
+        self.code.push_stmt(Statement::If { condition, accept: Block::new(), reject });
         Ok(())
     }
     /// Marks the buffers that `body` stores to as written: loaded values may be out of date in its next iteration.

@@ -228,3 +228,43 @@ fn deep_expressions() {
     let expected = (0..3000).fold(0i32, |v, i| v.wrapping_add(i) ^ v);
     assert_eq!(found, [i64::from(expected)]);
 }
+
+/// Threads leave a loop when their elements are settled, each by itself, as vectors when their slowest lane is.
+#[test]
+fn loops_that_end() {
+    for lanes in [1u16, 2, 4] {
+        let threads = 13;
+        let mut p = program(&[], &[I32]);
+        let id = kernel(&mut p, [threads, 1, 1], |p, _| {
+            let turn = new_loop(p, "turn");
+            phase(p, build::int(i64::from(threads)), |t| {
+                let first = build::mul(t.clone(), build::int(i64::from(lanes) + 1));
+                let at = if lanes == 1 { first.clone() } else { dense(first.clone(), lanes) };
+                let turns = build::offset(first, i64::from(lanes));
+                let constant = |n: i32| build::broadcast(build::constant(Scalar::from(n)), lanes);
+                let starts = match lanes {
+                    1 => data(t.clone()),
+                    _ => build::cast_data(I32, dense(t, lanes)),
+                };
+                let old = build::load(OUT, I32, at.clone(), None);
+                let left = build::binary(halide_core::ops::BinOp::Gt, old.clone(), constant(0));
+                let less = build::select(left.clone(), build::add(old.clone(), constant(-1)), old);
+                let more = build::add(build::load(OUT, I32, turns.clone(), None), build::constant(Scalar::from(1i32)));
+                let body = build::block([store(OUT, at.clone(), less), store(OUT, turns.clone(), more)]);
+                let condition = Some(halide_ir::any_lane::any_lane(&left));
+                let (min, extent) = (build::int(-5), build::int(1000));
+                let l = halide_ir::For { id: turn, kind: ForKind::Serial, min, extent, condition, body };
+                let zero = store(OUT, turns, build::constant(Scalar::from(0i32)));
+                build::block([store(OUT, at, starts), zero, build::loop_of(l)])
+            })
+        });
+        let count = threads as usize * (lanes as usize + 1);
+        let Some(found) = outcome(&mut p, id, &[1], &Given::default(), count) else { return };
+        let mut expected = Vec::new();
+        for t in 0..i64::from(threads) {
+            expected.resize(expected.len() + lanes as usize, 0);
+            expected.push(t + i64::from(lanes) - 1);
+        }
+        assert_eq!(found, expected, "{lanes} lanes");
+    }
+}

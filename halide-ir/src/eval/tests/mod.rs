@@ -7,6 +7,7 @@ use halide_core::ids::{FuncId, ParamId};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType::{self, *};
 
+mod conditions;
 mod order;
 
 fn buffer(spans: &[(i64, i64)], f: impl Fn(i64, i64) -> i64) -> AnyBuffer {

@@ -131,13 +131,15 @@ fn statement(cx: &mut Hoist<'_>, s: Stmt) -> Stmt {
             build::let_in(kept, statement(cx, *body))
         }
         Stmt::For(l) => {
-            let For { id, kind, min, extent, body } = *l;
+            let For { id, kind, min, extent, condition, body } = *l;
             let (min, extent) = (expression(cx, &min), expression(cx, &extent));
             cx.loops.push(Enclosing { open: !kind.is_threads(), ..Enclosing::default() });
             cx.levels.insert(Sym::Loop(id), cx.depth());
+            // It is asked in each iteration, as what is in the body.
+            let condition = condition.map(|e| expression(cx, &e));
             let body = statement(cx, body);
             let Enclosing { front, .. } = cx.loops.pop().expect("this loop");
-            build::let_in(front, around_condition(cx, For { id, kind, min, extent, body }))
+            build::let_in(front, around_condition(cx, For { id, kind, min, extent, condition, body }))
         }
         other => walk::map_stmt(other, cx, expression, statement),
     }
@@ -145,19 +147,20 @@ fn statement(cx: &mut Hoist<'_>, s: Stmt) -> Stmt {
 
 /// A loop whose body is a condition that does not depend on it becomes the condition around loops.
 fn around_condition(cx: &mut Hoist<'_>, l: For) -> Stmt {
-    let For { id, kind, min, extent, body } = l;
+    let For { id, kind, min, extent, condition, body } = l;
     match body {
         // Loops over blocks, and over threads, stay directly in each other.
         Stmt::If { cond, then, otherwise } if cx.level(&cond) <= cx.depth() && !loads(&cond) && !kind.is_gpu() => {
             let other = if build::is_nothing(&otherwise) {
                 *otherwise
             } else {
-                let copy = For { id, kind, min: min.clone(), extent: extent.clone(), body: *otherwise };
+                let (min, extent, condition) = (min.clone(), extent.clone(), condition.clone());
+                let copy = For { id, kind, min, extent, condition, body: *otherwise };
                 fresh_copy(&Stmt::For(Box::new(copy)), &[], cx.program)
             };
-            build::if_else(cond, build::for_loop(id, kind, min, extent, *then), other)
+            build::if_else(cond, build::loop_of(For { id, kind, min, extent, condition, body: *then }), other)
         }
-        body => build::for_loop(id, kind, min, extent, body),
+        body => build::loop_of(For { id, kind, min, extent, condition, body }),
     }
 }
 

@@ -172,6 +172,7 @@ fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
         return (s, left);
     }
     cx.made += 1;
-    let whole = For { id, kind: ForKind::Parallel, min: build::int(0), extent: build::int(1), body: s };
+    let (min, extent) = (build::int(0), build::int(1));
+    let whole = For { id, kind: ForKind::Parallel, min, extent, condition: None, body: s };
     (outline(cx.program, whole, needs), Left { size: LAUNCH_COST + own, has_loop: false })
 }

@@ -74,14 +74,15 @@ fn statement(copy: &mut Copy<'_>, s: Stmt) -> Stmt {
             build::let_in(made, body)
         }
         Stmt::For(l) => {
-            let For { id, kind, min, extent, body } = *l;
+            let For { id, kind, min, extent, condition, body } = *l;
             let (min, extent) = (expression(copy, &min), expression(copy, &extent));
+            let condition = condition.map(|e| expression(copy, &e));
             let name = if copy.keeps(Sym::Loop(id)) { id } else { copy.program.copy_loop(id) };
             let renamed = name != id || copy.map.contains_key(&Sym::Loop(id));
             let bound = renamed.then(|| copy.bind(Sym::Loop(id), build::loop_var(name)));
             let body = statement(copy, body);
             bound.into_iter().for_each(|b| copy.unbind(b));
-            build::for_loop(name, kind, min, extent, body)
+            build::loop_of(For { id: name, kind, min, extent, condition, body })
         }
         other => walk::map_stmt(other, copy, expression, statement),
     }

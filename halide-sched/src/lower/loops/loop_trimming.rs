@@ -78,13 +78,14 @@ fn trimmed(cx: &mut Trim<'_>, l: For) -> Stmt {
     if l.kind.is_gpu() && [&found.min, &found.max].into_iter().flatten().any(varies) {
         return Stmt::For(Box::new(l));
     }
-    let For { id, kind, min, extent, body } = l;
+    let For { id, kind, min, extent, condition, body } = l;
     let end = build::add(min.clone(), extent);
     let first = found.min.map_or(min.clone(), |first| build::max(first, min));
     let last = found.max.map_or(end.clone(), |last| build::min(build::offset(last, 1), end));
     let extent = simplify(&build::sub(last, first.clone()), &cx.facts);
     cx.trace.did(cx.program.loops[id].with_case(), "shrunk to the iterations that store something");
-    build::for_loop(id, kind, simplify(&first, &cx.facts), extent, body)
+    let min = simplify(&first, &cx.facts);
+    build::loop_of(For { id, kind, min, extent, condition, body })
 }
 
 /// An interval of the variable of `l` outside of which the body does nothing.

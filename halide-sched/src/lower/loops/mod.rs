@@ -8,6 +8,7 @@ pub mod loop_trimming;
 pub mod only_counts;
 pub mod partition_loops;
 pub mod skip_stages;
+pub mod stop_early;
 pub mod sum_counts;
 pub mod uniquify;
 pub mod unroll;

@@ -100,15 +100,16 @@ fn lift(program: &Program, s: Stmt) -> (Stmt, Lifted) {
 }
 
 fn lift_of_loop(program: &Program, l: For) -> (Stmt, Lifted) {
-    let For { id, kind, min, extent, body } = l;
+    let For { id, kind, min, extent, condition, body } = l;
     let (body, lifted) = lift(program, body);
     let times = build::max(extent.clone(), build::int(0));
-    let same = |amount: &Expr| !uses(amount, Sym::Loop(id)) && !reads(&times);
+    let runs_all = condition.is_none();
+    let same = |amount: &Expr| runs_all && !uses(amount, Sym::Loop(id)) && !reads(&times);
     let (out, inside) = split(lifted, |amount| same(amount).then(|| build::mul(times.clone(), amount.clone())));
     let body = build::block([body, counts(inside)]);
     match body {
         Stmt::Block(list) if list.is_empty() => (build::nothing(), out),
-        body => (build::for_loop(id, kind, min, extent, body), out),
+        body => (build::loop_of(For { id, kind, min, extent, condition, body }), out),
     }
 }
 

@@ -260,7 +260,7 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
         }
         let bounds = ctx.loops[id].bounds.clone();
         let (min, extent) = bounds.unwrap_or_else(|| nest.bounds[&l.var].clone());
-        body = Stmt::For(Box::new(For { id, kind: l.kind, min, extent, body }));
+        body = Stmt::For(Box::new(For { id, kind: l.kind, min, extent, condition: None, body }));
     }
     body
 }

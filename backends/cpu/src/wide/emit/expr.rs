@@ -10,6 +10,7 @@ use crate::shared::lane::data;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
+use halide_ir::any_lane::as_any_lane;
 use halide_ir::{Elem, Expr, ExprKind, Type, build};
 use std::rc::Rc;
 
@@ -33,7 +34,10 @@ impl Emit<'_> {
             }
             ExprKind::Likely(a) => self.eval(a),
             ExprKind::Unary(op, a) if a.ty().is_bool() => self.bool_unary(*op, a),
-            ExprKind::Binary(op, a, b) if a.ty().is_bool() => self.bool_binary(*op, a, b),
+            ExprKind::Binary(op, a, b) if a.ty().is_bool() => match as_any_lane(e) {
+                Some(mask) => self.any_lane(mask),
+                None => self.bool_binary(*op, a, b),
+            },
             ExprKind::Unary(op, a) if is_scalar_index(a) => self.index_unary(*op, a),
             ExprKind::Binary(op, a, b) if is_scalar_index(a) => self.index_binary(*op, a, b),
             ExprKind::Unary(op, a) => self.unary(*op, a),

@@ -6,6 +6,7 @@ use super::super::machine::{Arg, Base, Condition, Mem, Right, View};
 use super::kernel::Emit;
 use super::value::Val;
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::any_lane::as_any_lane;
 use halide_ir::{Elem, Expr, ExprKind, build};
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -147,6 +148,9 @@ impl Emit<'_> {
                 None => Right::Reg(self.scalar(b)?),
             };
             return Ok((condition, x, right));
+        }
+        if let Some(mask) = as_any_lane(e) {
+            return Ok((Condition::NotEqual, self.lanes_that_hold(mask)?, Right::Const(0)));
         }
         Ok((Condition::NotEqual, self.scalar(e)?, Right::Const(0)))
     }

@@ -213,6 +213,31 @@ impl Emit<'_> {
         self.push(Code::And_rm64_imm32, vec![Arg::Mod { to, from: bits, view: View::G64 }, Arg::Imm(1)]);
         Ok(Val::Scalar(to))
     }
+    /// A general register that is 0 where a mask holds in no lane.
+    pub(super) fn lanes_that_hold(&mut self, mask: &Expr) -> Emitted<VReg> {
+        let Val::Mask(Mask { lane, view, regs }) = self.eval(mask)? else {
+            return refuse(format!("{:?} where a mask is wanted", mask.ty()));
+        };
+        let (lanes, per) = (usize::from(mask.lanes()), per_part(lane, view));
+        let last = regs.len() - 1;
+        let mut all = self.cut(regs[last], lane, view, lanes - last * per)?;
+        for reg in &regs[..last] {
+            let whole = self.cut(*reg, lane, view, per)?;
+            all = self.mask_logic(Logic::Or, view, all, whole)?;
+        }
+        if self.body.evex {
+            return Ok(self.result_of(Code::VEX_Kmovq_r64_kr, View::G64, &[Arg::Use(all, View::K)]));
+        }
+        let code = self.code(Op::TopBitsB, view)?;
+        Ok(self.result_of(code, View::G32, &[Arg::Use(all, view)]))
+    }
+    /// The truth that a mask holds in some lane.
+    pub(super) fn any_lane(&mut self, mask: &Expr) -> Emitted<Val> {
+        let held = self.lanes_that_hold(mask)?;
+        self.push(Code::Test_rm64_r64, vec![Arg::Use(held, View::G64), Arg::Use(held, View::G64)]);
+        let byte = self.result_of(Code::Setne_rm8, View::G8, &[]);
+        Ok(Val::Scalar(self.result_of(Code::Movzx_r32_rm8, View::G32, &[Arg::Use(byte, View::G8)])))
+    }
     /// Lanes whose top bit is set.
     pub(super) fn sign_mask(&mut self, lane: Lane, view: View, v: VReg) -> Emitted<VReg> {
         if !self.body.evex {

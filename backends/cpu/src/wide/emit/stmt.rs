@@ -1,7 +1,7 @@
 //! Statements: loops, branches, names.
 
 use super::super::interface::{Emitted, refuse};
-use super::super::machine::{Condition, End, Right, View};
+use super::super::machine::{BlockId, Condition, End, Right, View};
 use super::kernel::Emit;
 use super::levels::stored;
 use super::value::Val;
@@ -120,7 +120,7 @@ impl Emit<'_> {
         Ok(())
     }
     /// Goes on in a block that has a parameter for each register of these buffers.
-    pub(super) fn joined(&mut self, block: super::super::machine::BlockId, like: &[VReg], bufs: &BTreeSet<BufId>) {
+    pub(super) fn joined(&mut self, block: BlockId, like: &[VReg], bufs: &BTreeSet<BufId>) {
         let params: Vec<_> = like.iter().map(|r| self.like(*r)).collect();
         self.body.blocks[block.0].params = params.clone();
         self.go_on(block);
@@ -129,7 +129,31 @@ impl Emit<'_> {
         bufs.iter().for_each(|b| self.stored(*b));
     }
 
-    /// A loop with its test at the end, behind a test whether it runs at all.
+    /// A loop of one iteration.
+    fn only_iteration(&mut self, l: &For) -> Emitted<()> {
+        let level = self.home(&l.min);
+        let min = self.eval(&l.min)?;
+        self.define(Sym::Loop(l.id), min, level);
+        self.heap.bind(Sym::Loop(l.id), Some(&l.min));
+        match &l.condition {
+            Some(condition) => self.if_else(condition, &l.body, &build::nothing()),
+            None => self.stmt(&l.body),
+        }
+    }
+
+    /// Leaves the innermost loop where a condition does not hold, for the block that is returned.
+    fn goes_on_while(&mut self, condition: &Expr) -> Emitted<BlockId> {
+        let (condition, left, right) = self.test(condition)?;
+        let (yes, no) = (self.body.block(), self.body.block());
+        let from = self.levels[self.innermost()].block;
+        self.body.blocks[from.0].end = Some(End::Branch { condition, left, right, yes, no });
+        self.go_on(yes);
+        self.body.continued.push(yes);
+        Ok(no)
+    }
+
+    /// A loop with its test at the end, behind a test whether it runs at all. A condition is asked at the beginning of
+    /// an iteration, whose body computes much of the same.
     pub(super) fn for_loop(&mut self, l: &For) -> Emitted<()> {
         if l.kind != ForKind::Serial {
             return refuse(format!("a {:?} loop", l.kind));
@@ -139,11 +163,7 @@ impl Emit<'_> {
             return Ok(());
         }
         if extent == Some(1) {
-            let level = self.home(&l.min);
-            let min = self.eval(&l.min)?;
-            self.define(Sym::Loop(l.id), min, level);
-            self.heap.bind(Sym::Loop(l.id), Some(&l.min));
-            return self.stmt(&l.body);
+            return self.only_iteration(l);
         }
         let min = self.scalar(&l.min)?;
         let end = build::add(l.min.clone(), l.extent.clone());
@@ -174,7 +194,8 @@ impl Emit<'_> {
         let carried: Vec<_> = before.iter().map(|r| self.like(*r)).collect();
         self.body.blocks[head.0].params = std::iter::once(index).chain(carried.iter().copied()).collect();
         self.heads.push((head, l.id));
-        if self.program.loops.get(l.id).is_some_and(|info| info.never_unroll) {
+        // One that may end in each iteration has no whole number of copies to run.
+        if l.condition.is_some() || self.program.loops.get(l.id).is_some_and(|info| info.never_unroll) {
             self.body.kept_rolled.push(head);
         }
         self.open_loop(head, l.id, bufs.clone());
@@ -183,6 +204,7 @@ impl Emit<'_> {
         self.slots.set(changed, &carried, level);
         self.define(Sym::Loop(l.id), Val::Scalar(index), level);
         self.heap.enter_loop(l);
+        let ended = l.condition.as_ref().map(|condition| self.goes_on_while(condition)).transpose()?;
         self.with_neighbours(&l.body)?;
         self.heap.leave();
 
@@ -192,10 +214,13 @@ impl Emit<'_> {
         let leave = self.body.block();
         self.body.blocks[last.0].end =
             Some(End::Branch { condition: Condition::Less, left: next, right, yes: back, no: leave });
-        let again = std::iter::once(next).chain(after.iter().copied()).collect();
         self.body.order.push(back);
+        if let Some(ended) = ended {
+            self.body.order.push(ended);
+            self.body.blocks[ended.0].end = Some(End::Jump(done, carried));
+        }
         let back = if polls(l) { self.poll(back)? } else { back };
-        self.body.blocks[back.0].end = Some(End::Jump(head, again));
+        self.body.blocks[back.0].end = Some(End::Jump(head, [&[next], &after[..]].concat()));
         self.body.order.push(leave);
         self.body.blocks[leave.0].end = Some(End::Jump(done, after));
         let first = std::iter::once(min).chain(before.iter().copied()).collect();

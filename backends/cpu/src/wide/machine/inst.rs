@@ -183,6 +183,8 @@ pub(crate) struct Body {
     pub(crate) stream_tests: Vec<(VReg, i64)>,
     /// Heads of loops that are not to be unrolled.
     pub(crate) kept_rolled: Vec<BlockId>,
+    /// Blocks that go on behind the condition of a loop.
+    pub(crate) continued: Vec<BlockId>,
     /// Constants, each aligned to its size.
     pub(crate) pool: Vec<u8>,
     /// Bytes of memory for allocations.
@@ -204,6 +206,7 @@ impl Body {
             captured: Vec::new(),
             stream_tests: Vec::new(),
             kept_rolled: Vec::new(),
+            continued: Vec::new(),
             pool: Vec::new(),
             frame: 0,
             widest,

@@ -6,11 +6,14 @@
 //! those of two may have some in common: masks and picks of loads at a border that read the same columns of different
 //! rows, for one.
 //!
+//! A block that goes on behind the condition of a loop knows what the condition is made of.
+//!
 //! Before: `kmovq k1,rax; vmovdqu32 zmm0{k1}{z},[a]; kmovq k2,rax; vmovdqu32 zmm1{k2}{z},[b]`
 //! After: `kmovq k1,rax; vmovdqu32 zmm0{k1}{z},[a]; vmovdqu32 zmm1{k1}{z},[b]`
 //! Example: `what_is_known_is_not_computed_again` in this file.
 
-use super::inst::{Arg, Base, Block, Body, Inst, Mem, View};
+use super::block_order::successors;
+use super::inst::{Arg, Base, Block, BlockId, Body, Inst, Mem, View};
 use crate::tuning::REUSED_WITHIN;
 use halide_ir::hash::Map;
 use iced_x86::Code;
@@ -44,8 +47,19 @@ enum Operand {
 pub(super) fn number_values(body: &mut Body) -> bool {
     let mut names = vec![None; body.registers];
     let mut changed = false;
-    for block in &mut body.blocks {
-        changed |= number_block(block, &mut names);
+    let continued = continued(body);
+    for block in 0..body.blocks.len() {
+        if continued.iter().any(|(_, to)| *to == block) {
+            continue;
+        }
+        let (mut at, mut values) = (block, Values::default());
+        loop {
+            changed |= number_block(&mut body.blocks[at], &mut names, &mut values);
+            match continued.iter().find(|(from, _)| *from == at) {
+                Some((_, to)) => at = *to,
+                None => break,
+            }
+        }
     }
     if !changed {
         return false;
@@ -60,6 +74,32 @@ pub(super) fn number_values(body: &mut Body) -> bool {
     true
 }
 
+/// Blocks that go on from another one, which is the only one that comes to them: what that has computed is known.
+fn continued(body: &Body) -> Vec<(usize, usize)> {
+    if body.continued.is_empty() {
+        return Vec::new();
+    }
+    let mut before = vec![Vec::new(); body.blocks.len()];
+    for from in 0..body.blocks.len() {
+        successors(body, BlockId(from)).into_iter().for_each(|to| before[to.0].push(from));
+    }
+    let only = |to: &BlockId| match before[to.0][..] {
+        [from] if from != to.0 => Some((from, to.0)),
+        _ => None,
+    };
+    body.continued.iter().filter_map(only).collect()
+}
+
+/// The values that are known in a block.
+#[derive(Default)]
+struct Values {
+    known: Map<Computed, Known>,
+    /// Registers that were made again, by what stands for them.
+    equal: Map<VReg, VReg>,
+    /// The number of instructions so far.
+    at: usize,
+}
+
 /// A value that a block has computed.
 struct Known {
     /// The register that stands for it in what depends on it.
@@ -70,19 +110,16 @@ struct Known {
 
 /// Takes out the repeated instructions of a block; `names` gets the registers to read in place of theirs. Returns true
 /// if there are any.
-fn number_block(block: &mut Block, names: &mut [Option<VReg>]) -> bool {
+fn number_block(block: &mut Block, names: &mut [Option<VReg>], values: &mut Values) -> bool {
     let count = block.insts.len();
-    if count < 2 {
+    let Values { known, equal, at } = values;
+    if count < 2 && known.is_empty() {
         return false;
     }
-    let mut known: Map<Computed, Known> = Map::default();
-    // Registers that were made again, by what stands for them.
-    let mut equal: Map<VReg, VReg> = Map::default();
     // What stands right behind a comparison reads its flags.
     let mut is_behind_comparison = false;
-    let mut at = 0;
     block.insts.retain(|inst| {
-        at += 1;
+        *at += 1;
         let reads_flags = std::mem::replace(&mut is_behind_comparison, !inst.has_result() && !inst.stores());
         if reads_flags {
             return true;
@@ -95,13 +132,13 @@ fn number_block(block: &mut Block, names: &mut [Option<VReg>]) -> bool {
         let earlier = match known.entry(computed) {
             Entry::Occupied(earlier) => earlier.into_mut(),
             Entry::Vacant(entry) => {
-                entry.insert(Known { number: result, nearest: (result, at) });
+                entry.insert(Known { number: result, nearest: (result, *at) });
                 return true;
             }
         };
-        if result.class() == RegClass::Int && at - earlier.nearest.1 > REUSED_WITHIN {
+        if result.class() == RegClass::Int && *at - earlier.nearest.1 > REUSED_WITHIN {
             equal.insert(result, earlier.number);
-            earlier.nearest = (result, at);
+            earlier.nearest = (result, *at);
             return true;
         }
         names[result.vreg()] = Some(earlier.nearest.0);

@@ -194,6 +194,7 @@ impl Walk<'_> {
             self.index(min.sum(extent));
         }
         self.symbols.insert(Sym::Loop(l.id), values);
+        l.condition.iter().for_each(|e| _ = self.eval(e));
         let before = std::mem::take(&mut self.iterations);
         visit::deep(|| self.stmt(&l.body));
         let each = if l.kind == ForKind::Serial { self.iterations.saturating_add(1) } else { self.iterations };

@@ -3,7 +3,7 @@
 use super::names::{Names, Root};
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit;
-use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
+use halide_ir::{BufId, Expr, ExprKind, For, Program, Stmt, Sym, build};
 
 /// Stores and counts in order, with the names they use.
 #[derive(Default)]
@@ -133,6 +133,17 @@ pub(super) fn share_bindings(program: &mut Program, bindings: Vec<(Sym, Expr)>) 
 
 /// The direct expressions of `s` with names for what they have in common.
 pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>, Stmt) {
+    // A loop's condition sees memory anew in each iteration: what is bound in front of the loop does not.
+    if let Stmt::For(mut l) = s {
+        let condition = l.condition.take();
+        let (names, s) = share_evaluated_once(program, Stmt::For(l));
+        let Stmt::For(l) = s else { return (names, s) };
+        return (names, build::loop_of(For { condition, ..*l }));
+    }
+    share_evaluated_once(program, s)
+}
+
+fn share_evaluated_once(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>, Stmt) {
     let mut roots = Vec::new();
     visit::for_each_expr(&s, |e| roots.push(Root { e: e.clone(), at: 0, certain: true }));
     if roots.iter().all(|root| visit::is_leaf(&root.e)) {

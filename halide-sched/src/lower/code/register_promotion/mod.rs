@@ -150,25 +150,27 @@ fn is_constant(index: &Expr) -> bool {
 fn statement(cx: &mut Promotion<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::For(l) if l.kind == ForKind::Serial && build::as_int(&l.extent) != Some(1) => {
-            let For { id, kind, min, extent, body } = *l;
-            let survey = Survey::of(&body);
-            let accumulated = survey.as_ref().map_or(Vec::new(), |s| promoted(cx, s, Some(Sym::Loop(id))));
-            if accumulated.is_empty() {
-                return build::for_loop(id, kind, min, extent, body_of(cx, body, survey));
-            }
+            let accumulated = Survey::of_loop(&l).map_or(Vec::new(), |s| promoted(cx, &s, Some(Sym::Loop(l.id))));
             let registers = registers(cx, accumulated);
-            let body = replace(cx.program, body, &registers);
+            let condition = l.condition.as_ref().map(|e| in_registers(cx.program, e, &registers));
+            let body = replace(cx.program, l.body, &registers);
             let survey = Survey::of(&body);
-            let made = build::for_loop(id, kind, min, extent.clone(), body_of(cx, body, survey));
+            let body = body_of(cx, body, survey);
+            let (extent, at_first) = (l.extent.clone(), l.condition.clone());
+            let made = build::loop_of(For { condition, body, ..*l });
+            if registers.is_empty() {
+                return made;
+            }
             let made = around(cx.program, registers, made);
+            let made = build::if_else(at_first.unwrap_or(build::boolean(true)), made, build::nothing());
             build::if_else(build::lt(build::int(0), extent), made, build::nothing())
         }
         // Threads have registers of their own, and loops over them stay directly in each other.
         Stmt::For(l) if l.kind.is_gpu() => Stmt::For(l),
         Stmt::For(l) => {
-            let For { id, kind, min, extent, body } = *l;
-            let survey = Survey::of(&body);
-            build::for_loop(id, kind, min, extent, body_of(cx, body, survey))
+            let survey = Survey::of(&l.body);
+            let body = body_of(cx, l.body, survey);
+            build::loop_of(For { body, ..*l })
         }
         other => visit::map_stmt(other, Expr::clone, |inner| statement(cx, inner)),
     }
@@ -239,25 +241,30 @@ fn whole(lanes: u16) -> Expr {
     if lanes == 1 { build::int(0) } else { build::ramp(build::int(0), build::int(1), lanes) }
 }
 
+/// The register of a place, if it has one.
+fn register(registers: &Registers, buf: BufId, index: &Expr, mask: &Option<Expr>) -> Option<BufId> {
+    registers.get(&Place { buf, index: index.clone(), mask: mask.clone() }).map(|register| register.buf)
+}
+
+/// An expression with registers in the place of memory.
+fn in_registers(program: &Program, e: &Expr, registers: &Registers) -> Expr {
+    Memo::new().rewrite(e, |n, done| match n.kind() {
+        ExprKind::Load { buf, index, mask } => match register(registers, *buf, index, mask) {
+            Some(register) => build::load(register, program.buffers[*buf].elem, whole(index.lanes()), None),
+            None => visit::map_children(n, done),
+        },
+        _ => visit::map_children(n, done),
+    })
+}
+
 /// A loop's body with registers in the place of memory.
 fn replace(program: &Program, s: Stmt, registers: &Registers) -> Stmt {
     if registers.is_empty() {
         return s;
     }
-    let register = |buf: BufId, index: &Expr, mask: &Option<Expr>| {
-        registers.get(&Place { buf, index: index.clone(), mask: mask.clone() }).map(|register| register.buf)
-    };
-    let expression = |e: &Expr| {
-        Memo::new().rewrite(e, |n, done| match n.kind() {
-            ExprKind::Load { buf, index, mask } => match register(*buf, index, mask) {
-                Some(register) => build::load(register, program.buffers[*buf].elem, whole(index.lanes()), None),
-                None => visit::map_children(n, done),
-            },
-            _ => visit::map_children(n, done),
-        })
-    };
+    let expression = |e: &Expr| in_registers(program, e, registers);
     match visit::map_stmt(s, expression, |inner| replace(program, inner, registers)) {
-        Stmt::Store { buf, index, value, mask } => match register(buf, &index, &mask) {
+        Stmt::Store { buf, index, value, mask } => match register(registers, buf, &index, &mask) {
             Some(register) => Stmt::Store { buf: register, index: whole(index.lanes()), value, mask: None },
             None => Stmt::Store { buf, index, value, mask },
         },

@@ -2,7 +2,7 @@
 
 use super::guards::{Condition, GuardId, Guards};
 use halide_ir::hash::{Map, Set};
-use halide_ir::{BufId, Expr, ExprKind, ForKind, Stmt, Sym, build, visit};
+use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build, visit};
 
 /// Whole lanes next to each other, or one element, of a buffer; with a mask, those of the lanes that it has.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -87,6 +87,14 @@ impl Survey {
         let mut survey = Survey::default();
         survey.statement(s, Run { guard: Guards::NONE, is_certain: true }).ok().map(|()| survey)
     }
+    /// The survey of a loop's condition and its body, in the order in which an iteration runs them.
+    pub(super) fn of_loop(l: &For) -> Option<Survey> {
+        let mut survey = Survey::default();
+        let run = Run { guard: Guards::NONE, is_certain: true };
+        l.condition.iter().for_each(|e| survey.loads(e, run));
+        // Whoever promotes asks in front of the loop that it runs at all.
+        survey.statement(&l.body, run).ok().map(|()| survey)
+    }
     /// The places of a buffer as what registers can hold, if it is accessed only there and they stay where they are,
     /// also where `counter` is another one.
     pub(super) fn stay(&self, buf: BufId, places: &[&Access], counter: Option<Sym>) -> Option<Vec<Promoted>> {
@@ -149,7 +157,9 @@ impl Survey {
                 self.varying.insert(Sym::Loop(l.id));
                 self.loads(&l.min, run);
                 self.loads(&l.extent, run);
-                self.statement(&l.body, run.certain_if(build::as_int(&l.extent).is_some_and(|n| n > 0)))?;
+                let runs = run.certain_if(build::as_int(&l.extent).is_some_and(|n| n > 0));
+                l.condition.iter().for_each(|e| self.loads(e, runs));
+                self.statement(&l.body, runs.certain_if(l.condition.is_none()))?;
             }
             Stmt::If { cond, then, otherwise } => {
                 self.loads(cond, run);

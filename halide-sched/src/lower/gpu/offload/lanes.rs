@@ -198,7 +198,7 @@ impl Meet<'_> {
     }
     /// All lanes run the innermost loop, and those that would not have, do nothing in it.
     fn phase(&mut self, l: For) -> Stmt {
-        let For { id, kind, min, extent, body } = l;
+        let For { id, kind, min, extent, body, .. } = l;
         if matches!(&body, Stmt::For(inner) if inner.kind == ForKind::GpuThreads) {
             let body = self.code(body);
             return build::for_loop(id, kind, min, extent, body);
@@ -239,7 +239,7 @@ impl Meet<'_> {
                     vary.insert(Sym::Loop(l.id));
                 }
                 let body = self.thread(l.body, vary);
-                build::for_loop(l.id, l.kind, l.min, l.extent, body)
+                build::loop_of(For { body, ..*l })
             }
             other => visit::map_stmt(other, |e| e.clone(), |inner| deep(|| self.thread(inner, vary))),
         }
@@ -274,7 +274,7 @@ impl Meet<'_> {
                 let then = self.guard(build::and(on.clone(), cond), *then, vary);
                 build::block([then, self.guard(opposite, *otherwise, vary)])
             }
-            Stmt::For(l) if !varies(&l.min, vary) && !varies(&l.extent, vary) => {
+            Stmt::For(l) if !varies(&l.min, vary) && !varies(&l.extent, vary) && l.condition.is_none() => {
                 let body = self.only(on, l.body, vary);
                 build::for_loop(l.id, l.kind, l.min, l.extent, body)
             }

@@ -239,8 +239,11 @@ impl Shape<'_> {
     /// A loop around phases. One inside of loops over threads moves out of them; one of at most one iteration is a
     /// condition.
     fn serial(&mut self, l: For) -> Result<Stmt, KernelProblem> {
-        let For { id, kind, mut min, mut extent, body } = l;
+        let For { id, kind, mut min, mut extent, condition, body } = l;
         if self.in_threads() {
+            if condition.is_some() {
+                return Err(KernelProblem::LoopBetweenThreads { var: self.program.loops[id].name.clone() });
+            }
             (min, extent) = (self.for_all(&min), self.for_all(&extent));
         }
         if BoundQuery::difference(&extent, &build::int(0), self.facts).is_at_most(1) {
@@ -248,6 +251,7 @@ impl Shape<'_> {
             let value = build::sym(name);
             let body =
                 visit::map_exprs(body, &mut |e| visit::substitute(e, &|s| (s == Sym::Loop(id)).then(|| value.clone())));
+            let body = build::if_else(condition.unwrap_or(build::boolean(true)), body, build::nothing());
             let once = build::if_else(build::lt(build::int(0), extent), body, build::nothing());
             return self.stmt(build::let_in(vec![(name, min)], once));
         }
@@ -261,7 +265,7 @@ impl Shape<'_> {
         self.facts.bind_loop(id, &min, &extent);
         let body = self.stmt(body);
         self.facts.pop_scope();
-        Ok(build::for_loop(id, kind, min, extent, body?))
+        Ok(build::loop_of(For { id, kind, min, extent, condition, body: body? }))
     }
 
     /// `e` without the names bound inside of loops over threads.

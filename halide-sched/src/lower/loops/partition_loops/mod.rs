@@ -118,12 +118,12 @@ fn loop_of(cx: &mut Cut<'_>, l: For) -> Stmt {
 }
 
 fn uncut(cx: &mut Cut<'_>, l: For) -> Stmt {
-    let For { id, kind, min, extent, body } = l;
+    let For { id, kind, min, extent, condition, body } = l;
     let body = cx.scoped(|cx| {
         cx.facts.bind_loop(id, &min, &extent);
         statement(cx, body)
     });
-    build::for_loop(id, kind, min, extent, body)
+    build::loop_of(For { id, kind, min, extent, condition, body })
 }
 
 /// Returns the conditions that `l` is to be cut for, if any; records the reason if the device or the size forbids a
@@ -203,7 +203,8 @@ fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
         names.iter().for_each(|(s, e)| cx.facts.bind_let(*s, e));
         let before = edge(cx, &l, &l.min, &start);
         let extent = simplify(&build::sub(stop.clone(), start.clone()), &cx.facts);
-        let middle = inside(cx, build::for_loop(l.id, l.kind, start, extent, body));
+        let middle = For { min: start, extent, body, ..l.clone() };
+        let middle = inside(cx, build::loop_of(middle));
         let middle = match is_there {
             Some(cond) => build::if_else(cond, middle, build::nothing()),
             None => middle,

@@ -154,7 +154,8 @@ impl Search<'_> {
                 self.inner.push((Sym::Loop(l.id), low, high));
                 let body = self.statement(&l.body);
                 self.inner.pop();
-                build::for_loop(l.id, l.kind, min, extent, body)
+                let condition = l.condition.as_ref().map(|e| self.expression(e));
+                build::loop_of(For { id: l.id, kind: l.kind, min, extent, condition, body })
             }
             Stmt::Block(list) => build::block(list.iter().map(|s| self.statement(s)).collect::<Vec<_>>()),
             Stmt::If { cond, then, otherwise } => {

@@ -56,18 +56,24 @@ impl<'a> Reads<'a> {
     }
 
     fn collect(&mut self, s: &Stmt) {
-        visit::for_each_expr(s, |e| {
-            visit::for_each_node(e, &mut |n| {
-                if let Some(Strided { family, base, .. }) = strided(n) {
-                    let span = self.spans.entry(family).or_insert((base.constant, base.constant));
-                    *span = (span.0.min(base.constant), span.1.max(base.constant));
-                }
-                self.columns.add(n);
-            });
-        });
+        match s {
+            // Its condition is asked only where it has an iteration to run.
+            Stmt::For(l) => [&l.min, &l.extent].into_iter().for_each(|e| self.note(e)),
+            _ => visit::for_each_expr(s, |e| self.note(e)),
+        }
         if !matches!(s, Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. }) {
             visit::for_each_stmt(s, |inner| self.collect(inner));
         }
+    }
+
+    fn note(&mut self, e: &Expr) {
+        visit::for_each_node(e, &mut |n| {
+            if let Some(Strided { family, base, .. }) = strided(n) {
+                let span = self.spans.entry(family).or_insert((base.constant, base.constant));
+                *span = (span.0.min(base.constant), span.1.max(base.constant));
+            }
+            self.columns.add(n);
+        });
     }
 
     /// `e` with its strided loads made dense.

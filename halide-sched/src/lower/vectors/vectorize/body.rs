@@ -9,7 +9,7 @@ use crate::lower::vectors::lanes::{self, Shape};
 use crate::lower::vectors::some_lane::some_lane;
 use halide_core::ops::BinOp;
 use halide_ir::hash::Map;
-use halide_ir::visit::Memo;
+use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, For, PrintId, Program, Stmt, Sym, Type, build};
 
 /// The body of `l` with `lanes` iterations side by side, or why that cannot be.
@@ -102,6 +102,31 @@ impl Widen<'_> {
     }
 }
 
+/// The sum of what the lanes that run count.
+fn count(cx: &mut Widen<'_>, counter: u32, amount: &Expr) -> Stmt {
+    let amount = expression(cx, amount);
+    let amount = build::broadcast(cx.where_running(amount, build::int(0)), cx.lanes);
+    let amount = match lanes::uniform(&amount) {
+        Some(each) => build::mul(each, build::int(i64::from(cx.lanes))),
+        None => lanes::reduce(BinOp::Add, &amount),
+    };
+    let count = Stmt::Count { counter, amount };
+    // A count of nothing is an effect all the same, which a loop that could end would go on for.
+    match cx.mask.as_ref().filter(|mask| visit::any_node(mask, depends_on_data)) {
+        Some(mask) => build::if_else(some_lane(mask), count, build::nothing()),
+        None => count,
+    }
+}
+
+/// Returns true for a load, and for a name that may be of one.
+fn depends_on_data(n: &Expr) -> bool {
+    match n.kind() {
+        ExprKind::Load { .. } => true,
+        ExprKind::Sym(_) => !n.ty().is_index(),
+        _ => false,
+    }
+}
+
 /// `e` for all lanes; what does not vary stays scalar.
 pub(super) fn expression(cx: &mut Widen<'_>, e: &Expr) -> Expr {
     let mut memo = std::mem::take(&mut cx.memo);
@@ -190,15 +215,7 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             Stmt::Alloc { buf: *buf, count, constant, body: Box::new(statement(cx, body)) }
         }
         Stmt::Store { buf, index, value, mask } => store(cx, *buf, index, value, mask.as_ref()),
-        Stmt::Count { counter, amount } => {
-            let amount = expression(cx, amount);
-            let amount = build::broadcast(cx.where_running(amount, build::int(0)), cx.lanes);
-            let amount = match lanes::uniform(&amount) {
-                Some(each) => build::mul(each, build::int(i64::from(cx.lanes))),
-                None => lanes::reduce(BinOp::Add, &amount),
-            };
-            Stmt::Count { counter: *counter, amount }
-        }
+        Stmt::Count { counter, amount } => count(cx, *counter, amount),
         // All lanes ask for their own; those of the first are the nearest to be needed, and mostly in the same line.
         Stmt::Prefetch { buf, at, cache } => {
             let first = |e: &Expr| {
