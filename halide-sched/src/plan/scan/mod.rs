@@ -289,8 +289,8 @@ impl Rewrite<'_> {
         let scan = self.scan;
         let (Recurrence { rdom, rvar, .. }, falls) = (&scan.recurrence, scan.recurrence.line.falls);
         let (min, extent) = self.range(*rvar);
-        let t = self.likely(t);
-        let t = self.graph.index(BinOp::Min, t, extent);
+        let place = self.likely(t);
+        let t = self.graph.index(BinOp::Min, place, extent);
         let base = self.base();
         let x = self.along(falls, base, t);
         let own = self.own();
@@ -300,8 +300,10 @@ impl Rewrite<'_> {
         }
         // The variables of the domain at this element.
         let one = self.graph.int(1);
-        let from_one = self.likely(t);
-        let from_one = self.graph.index(BinOp::Max, from_one, one);
+        let from_one = self.graph.index(BinOp::Max, place, one);
+        let from_one = self.likely(from_one);
+        // A scan of nothing has no such element; the one in front is the nearest.
+        let from_one = self.graph.index(BinOp::Min, from_one, extent);
         let before_first = min.minus(&Affine { terms: BTreeMap::new(), offset: 1 }, 0);
         let before_first = self.sum(before_first);
         let r = self.along(false, before_first, from_one);
