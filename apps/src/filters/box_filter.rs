@@ -1,5 +1,5 @@
-//! Means of squares of any size, in the same time for all: by the integral image, whose points are sums of all above and
-//! to the left (Crow, Summed-Area Tables for Texture Mapping, 1984).
+//! Means of squares of any size, in the same time for all: by the integral image, whose points are sums of all above
+//! and to the left (Crow, Summed-Area Tables for Texture Mapping, 1984).
 
 use super::plane;
 use halide::prelude::*;

@@ -26,8 +26,8 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y) = vars!(x, y);
     let (mut z, mut output) = (Func::new("z"), Func::new("output"));
     z[(x, y)] = tuple([cast::<i64>(y * row + x + 1), 0.expr()]);
-    let r = RDom::named("r", [(0, i32::MAX)]);
-    // Points that a schedule computes beyond those asked for end, too: 0 and negative numbers are no numbers of the problem.
+    let r = RDom::named("r", [(0, 1 << 20)]);
+    // Points that a schedule computes beyond those asked for end, too: 0 and negative numbers are not of the problem.
     r.where_(z[(x, y)].at(0).gt(1));
     let n = z[(x, y)].at(0);
     z[(x, y)] = tuple([select((n % 2).eq(0), n / 2, 3 * n + 1), r.x + 1]);

@@ -55,6 +55,7 @@ use halide_ir::target::Gpu;
 use halide_ir::{LoopInfo, Program, Stage};
 use halide_solve::simplify::{Facts, Proofs};
 use nests::ctx::Ctx;
+use storage::bound_small_allocations::bound_small_allocations;
 
 /// A lowered program with the record of how it came about.
 #[derive(Clone, Debug)]
@@ -119,9 +120,7 @@ fn lower_hoisted(
     if !errors.is_empty() {
         return Err(errors);
     }
-    pass("bound_small_allocations", &mut |p, t| {
-        storage::bound_small_allocations::bound_small_allocations(p, &facts, t)
-    });
+    pass("bound_small_allocations", &mut |p, t| bound_small_allocations(p, &facts, t));
     pass("flatten_storage", &mut |p, _| storage::flatten_storage::flatten_storage(p));
     let mut causes = Vec::new();
     pass("unroll", &mut |p, t| {

@@ -286,6 +286,12 @@ fn recurring(s: Stmt) -> Stmt {
 }
 
 #[test]
+fn privatize_keeps_meaning() {
+    let pass = |p| vectors::privatize::privatize(p, &mut LoweringTrace::new());
+    assert!(check(Stage::Flat, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
 fn cse_keeps_meaning() {
     let shared = Cell::new(0);
     let pass = |p: Program| {

@@ -2,10 +2,9 @@
 //! place of expressions.
 
 use super::formula::{Formula, Symbols};
-use crate::tuning::SETTLED_ITERATIONS;
 use halide_core::ids::FuncId;
 use halide_ir::hash::Map;
-use halide_ir::visit::{any_node, deep, for_each_node, for_each_stmt};
+use halide_ir::visit::{deep, for_each_node};
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Program, Stmt, Sym, build};
 use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeSet;
@@ -133,11 +132,7 @@ impl Maker<'_> {
     }
 
     fn for_loop(&mut self, l: &For) -> Node {
-        let extent = match ends_early(&l.body) {
-            true => build::min(l.extent.clone(), build::int(SETTLED_ITERATIONS)),
-            false => l.extent.clone(),
-        };
-        let last = build::offset(build::add(l.min.clone(), extent.clone()), -1);
+        let last = build::offset(build::add(l.min.clone(), l.extent.clone()), -1);
         let last = simplify(&last, &self.facts);
         let body = self.stmt(&l.body);
         Node::For(Box::new(Loop {
@@ -145,7 +140,7 @@ impl Maker<'_> {
             kind: l.kind,
             var: self.symbols.number(Sym::Loop(l.id)),
             min: self.formula(&l.min),
-            extent: self.formula(&extent),
+            extent: self.formula(&l.extent),
             last: self.formula(&last),
             differing: None,
             rows: body.rows(),
@@ -204,28 +199,6 @@ impl Maker<'_> {
         };
         order.iter().map(access).collect()
     }
-}
-
-/// Returns true if a body stores only where a condition on what it stored before holds: such loops end.
-fn ends_early(s: &Stmt) -> bool {
-    match s {
-        Stmt::If { cond, then, otherwise } if build::is_nothing(otherwise) => {
-            let mut stored = Vec::new();
-            stores(then, &mut stored);
-            any_node(cond, |n| matches!(n.kind(), ExprKind::Read { buf, .. } if stored.contains(buf)))
-        }
-        Stmt::Let { body, .. } => ends_early(body),
-        Stmt::Block(all) => !all.is_empty() && all.iter().all(ends_early),
-        Stmt::For(l) => ends_early(&l.body),
-        _ => false,
-    }
-}
-
-fn stores(s: &Stmt, found: &mut Vec<BufId>) {
-    if let Stmt::Provide { values, .. } = s {
-        found.extend(values.iter().map(|(buf, _)| *buf));
-    }
-    for_each_stmt(s, |inner| stores(inner, found));
 }
 
 /// Returns true if a node computes data: what coordinates are made of costs little or nothing.

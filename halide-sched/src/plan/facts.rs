@@ -7,7 +7,7 @@ use super::dependence::{Access, Space};
 use super::diagnostics::{OrderReason, StepReason};
 use super::expressions::{expressions, reachable};
 use super::monoid::{self, Law};
-use super::scan::recurrence;
+use super::recurrence::recurrence;
 use crate::plan::types::VarOrigin;
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::ops::BinOp;

@@ -32,10 +32,12 @@ mod part;
 mod possible;
 mod query;
 mod rdomain;
+mod recurrence;
 mod resolve;
 mod rewrite;
 mod rfactor;
 mod scan;
+mod scan_loops;
 mod stage;
 mod tails;
 #[cfg(test)]

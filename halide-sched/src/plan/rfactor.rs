@@ -20,7 +20,8 @@ use super::facts::said_names;
 use super::graph::Graph;
 use super::monoid::{self, Fold, Law, Parts};
 use super::rdomain::{Domain, Leaf};
-use super::scan::{Scan, recurrence};
+use super::recurrence::recurrence;
+use super::scan::{self, Scan};
 use crate::schedule::{Amount, Directive, FloatMode, Schedule, Verb, carry_name, closest, rfactor_name, total_name};
 use halide_core::ids::{ExprId, FuncId, RDomId, VarId};
 use halide_core::ops::BinOp;
@@ -159,7 +160,7 @@ fn in_chunks(
         check_free(graph, name)?;
     }
     let at = directive.at.unwrap_or(scan.step().at);
-    scan.apply(graph, &parts, &chunks, (&name, var), at);
+    scan::in_chunks(&scan, graph, &parts, &chunks, (&name, var), at);
     Ok(())
 }
 

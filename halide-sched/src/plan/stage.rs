@@ -6,13 +6,10 @@ use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
 use super::known;
 use super::labels::Labels;
-use super::monoid::Law;
 use super::options::StageOptions;
 use super::query;
 use crate::plan::access::Collision;
-use crate::plan::types::{
-    KnownSpan, LoopPlan, PlanTail, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin,
-};
+use crate::plan::types::{KnownSpan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
 use crate::schedule::{Align, Condition, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
@@ -169,11 +166,7 @@ impl StageDraft {
             false => format!("`{}` runs only where {}", self.subject, conditions.join(", or ")),
         };
         let fail = self.fail.as_ref().map(|(message, at)| (format!("{runs}: {message}"), *at));
-        let plan = |(position, l): (usize, &LoopDraft)| {
-            let is_scan = self.scans(position);
-            LoopPlan { var: l.var, kind: l.kind, partition: l.partition, is_scan, at: l.at }
-        };
-        let loops = self.loops.iter().enumerate().map(plan).collect();
+        let loops = self.planned_loops();
         let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
         StagePlan {
             variants: (self.variants.into_iter())
@@ -197,35 +190,6 @@ impl StageDraft {
     /// Returns true if elements can be, and shall be, changed in one step.
     fn can_step(&self) -> bool {
         self.atomic.is_some() && self.facts.changes_one_element
-    }
-
-    /// Returns true if the iterations of the loop at `position` follow each other along a scan that may be done in lanes:
-    /// no two of a loop inside touch one element, and what a tail leaves out comes last.
-    pub(super) fn scans(&self, position: usize) -> bool {
-        let Some((root, law)) = self.facts.scan else { return false };
-        let blends = |var: StageVar| {
-            let is_so = |t: &Transform| match t {
-                Transform::Split { var: v, tail, .. } => {
-                    *v == var && matches!(tail, PlanTail::ShiftInwardsAndBlend | PlanTail::RoundUpAndBlend)
-                }
-                Transform::Fuse { .. } => false,
-            };
-            self.transforms.iter().any(is_so)
-        };
-        let mut var = self.loops[position].var;
-        while let Some(Transform::Split { var: whole, inner, .. }) = self.maker(var) {
-            if *inner != var || blends(*whole) {
-                return false;
-            }
-            var = *whole;
-        }
-        let reduces = |l: &LoopDraft| self.vars[l.var].reduction;
-        let holds = match law {
-            Law::Exactly => true,
-            Law::ButForRounding => self.float == FloatMode::Relaxed,
-            Law::No => false,
-        };
-        holds && var.0 as usize == root && !self.loops[position + 1..].iter().any(reduces)
     }
 
     /// Returns true if threads that run the loop at `position` may change the same element.

@@ -1,6 +1,5 @@
 //! Names of Funcs: those of the pipeline, and those that directives give to the Funcs that they make.
 
-use super::directive::{Directive, Verb};
 use super::error::ParseError;
 use super::text::{NameText, Text, is_plain, quote, separated};
 use crate::tuning::MOST_WRAPPERS;
@@ -51,7 +50,7 @@ impl Text<'_> {
                 return Err(too_many_wrappers(at));
             }
             self.take(suffix);
-            if !suffix.ends_with("in(") {
+            if [".rfactor(", ".total(", ".carry("].contains(&suffix) {
                 let vars = self.items(")", |text| text.name("a variable"))?;
                 text = format!("{text}{suffix}{})", separated(vars.iter().map(|name| NameText(name))));
             } else {
@@ -136,21 +135,6 @@ pub fn total_name(func: &str, var: &str) -> String {
 /// The name of the Func of what comes into each chunk that `rfactor` makes of a scan of `func`.
 pub fn carry_name(func: &str, var: &str) -> String {
     format!("{}.carry({})", Part(func), NameText(var))
-}
-
-/// The names of the Funcs that a directive makes, the one that it is for first. Those of `rfactor` include the Funcs
-/// that it makes of scans alone.
-pub fn made_names(directive: &Directive) -> Vec<String> {
-    let func = &directive.subject.func;
-    match &directive.verb {
-        Verb::In { consumers } => vec![wrapper_name(func, consumers)],
-        Verb::CloneIn { consumers } => vec![clone_name(func, consumers)],
-        Verb::Rfactor { vars, .. } => {
-            let scan = vars.iter().filter(|_| vars.len() == 1).flat_map(|v| [total_name(func, v), carry_name(func, v)]);
-            std::iter::once(rfactor_name(func, vars)).chain(scan).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// The name of a Func in the name of another one: as [`FuncText`], but as it is beyond the limit of the text, since

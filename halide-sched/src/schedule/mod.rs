@@ -28,10 +28,11 @@ pub use build::{StageSchedule, update};
 pub use directive::{Directive, Scope, Subject, Verb};
 pub(crate) use directive::{kind_word, partition_word};
 pub use error::{ParseError, ParseErrors};
-pub use func_name::{carry_name, clone_name, made_names, rfactor_name, total_name, wrapper_name};
+pub use func_name::{carry_name, clone_name, rfactor_name, total_name, wrapper_name};
 pub use halide_ir::spelling::closest;
 pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
+pub use part::made_names;
 pub use row::{Parameter, Row, rows};
 pub(crate) use updates::WrittenOut;
 pub use values::{

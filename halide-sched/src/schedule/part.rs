@@ -1,7 +1,7 @@
 //! The part of a schedule that is about some of the Funcs of a pipeline, for when these are compiled by themselves.
 
 use super::directive::{Directive, Verb};
-use super::func_name::made_names;
+use super::func_name::{carry_name, clone_name, rfactor_name, total_name, wrapper_name};
 use super::list::Schedule;
 use std::collections::BTreeSet;
 
@@ -33,5 +33,20 @@ impl Schedule {
     pub(crate) fn kept(&self, keep: &[bool]) -> Schedule {
         let kept = self.directives().iter().zip(keep).filter(|(_, keep)| **keep);
         kept.map(|(directive, _)| directive.clone()).collect::<Vec<Directive>>().into()
+    }
+}
+
+/// The names of the Funcs that a directive makes, the one that it is for first. Those of `rfactor` include the Funcs
+/// that it makes of scans alone.
+pub fn made_names(directive: &Directive) -> Vec<String> {
+    let func = &directive.subject.func;
+    match &directive.verb {
+        Verb::In { consumers } => vec![wrapper_name(func, consumers)],
+        Verb::CloneIn { consumers } => vec![clone_name(func, consumers)],
+        Verb::Rfactor { vars, .. } => {
+            let scan = vars.iter().filter(|_| vars.len() == 1).flat_map(|v| [total_name(func, v), carry_name(func, v)]);
+            std::iter::once(rfactor_name(func, vars)).chain(scan).collect()
+        }
+        _ => Vec::new(),
     }
 }

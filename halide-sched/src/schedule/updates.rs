@@ -1,8 +1,8 @@
 //! Directives of every update of a Func, written out for a pipeline.
 
 use super::directive::{Directive, Subject, Verb};
-use super::func_name::made_names;
 use super::list::Schedule;
+use super::part::made_names;
 use halide_core::pipeline::PipelineData;
 use std::borrow::Cow;
 use std::collections::HashMap;

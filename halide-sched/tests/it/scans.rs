@@ -62,7 +62,7 @@ fn sums_in_chunks() {
     }
 }
 
-/// Lanes that follow each other along a scan: every operator, tails, masks, strides that fall, loops outside and inside.
+/// Lanes that follow each other along a scan: every operator, tails, masks, strides that fall, loops around and inside.
 #[test]
 fn lanes_of_a_scan() {
     let input = ImageParam::new("in", I32, 1);
@@ -136,7 +136,7 @@ fn lanes_that_are_refused() {
     assert!(text.contains("cannot be vectorized"), "{text}");
 }
 
-/// What is new is no value of the first definition, the coordinate falls, and the domain begins elsewhere.
+/// New values that are none of the first definition, a coordinate that falls, a domain that begins elsewhere.
 #[test]
 fn steps_that_bring_other_values() {
     let input = ImageParam::new("in", I32, 1);
@@ -184,8 +184,8 @@ fn scans_that_begin_with_single_elements() {
     );
 }
 
-/// Rows and columns, with the other coordinate a dimension or a variable of the domain; tuples by a known operation, and
-/// by one that the schedule vouches for, whose operands do not commute.
+/// Rows and columns, with the other coordinate a dimension or a variable of the domain; tuples by a known operation,
+/// and by one that the schedule vouches for, whose operands do not commute.
 #[test]
 fn scans_of_images_and_of_tuples() {
     let input = ImageParam::new("in", I32, 2);

@@ -72,8 +72,8 @@ impl Draw {
         func[&scope.vars] = tuple(values);
     }
 
-    /// `f[r, y] = f[r - 1, y] op e`: each value depends on the one before, mostly by an operation that associates; up or
-    /// down, and what is new may read the element that is stored to.
+    /// `f[r, y] = f[r - 1, y] op e`: each value depends on the one before, mostly by an operation that associates; up
+    /// or down, and what is new may read the element that is stored to.
     fn scan(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
         let along = self.random.below(vars.len());
         let pure: Vec<Expr> = vars.iter().enumerate().filter(|(d, _)| *d != along).map(|(_, v)| *v).collect();

@@ -6,8 +6,8 @@
 //! A vectorized loop whose iterations all change one element must join its lanes before it stores, and in a loop around
 //! it would do so again and again, each time behind the sum before. Here the lanes go on beside each other in a vector
 //! of partial results, which are joined once, behind the outermost loop in which the element is the same. Several
-//! vectorized loops in the body, which unrolling makes, get a vector each, so that no sum waits for another one. Sums of
-//! products of small integers stay as they are: `join_sums` and dot products take these.
+//! vectorized loops in the body, which unrolling makes, get a vector each, so that no sum waits for another one. Sums
+//! of products of small integers stay as they are: `join_sums` and dot products take these.
 //!
 //! Example:
 //! ```text
@@ -90,7 +90,7 @@ struct Element {
     loops: Vec<Lanes>,
 }
 
-/// What a loop does with memory.
+/// Accesses of a loop to memory.
 struct Survey<'p> {
     program: &'p Program,
     /// Symbols that are bound in the loop.

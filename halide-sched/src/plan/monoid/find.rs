@@ -25,7 +25,7 @@ pub(crate) struct Fold {
 pub(crate) struct Parts {
     pub(crate) merge: Vec<Term>,
     pub(crate) identity: Vec<Scalar>,
-    /// What is new, where the update says it by one expression.
+    /// The new values, where the update says each by one expression.
     pub(crate) news: Vec<Option<ExprId>>,
     /// True if the identity leaves every element as it is, not only those that a fold from it makes.
     pub(crate) neutral: bool,
@@ -209,7 +209,7 @@ impl<'p> Old<'p> {
         Some(found)
     }
 
-    /// What is new of each element, if the group changes by `pattern`.
+    /// The new value of each element, if the group changes by `pattern`.
     fn matches(&self, pattern: &Pattern, group: &[usize]) -> Option<Vec<Option<ExprId>>> {
         let mut news = vec![None; group.len()];
         let mut equations = pattern.step.iter().zip(group);

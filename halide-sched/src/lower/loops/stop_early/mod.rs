@@ -11,7 +11,7 @@
 //!
 //! Of lanes, the condition asks if it holds in any. A condition of scalars need not be asked again by what comes first
 //! in an iteration. A lane that is done keeps its element: where that is known to be the thread's own, it is stored
-//! again, so that registers can hold it ([`at_rest`]).
+//! again, so that registers can hold it (`at_rest`).
 //!
 //! Loops with other loops inside that are not serial stay as they are, as do lanes of subgroups, which need each other,
 //! atomic steps, and definitions for which a schedule allows races: there others may change memory meanwhile.

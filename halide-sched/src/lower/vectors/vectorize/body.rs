@@ -308,11 +308,13 @@ fn store(cx: &mut Widen<'_>, buf: BufId, old_index: &Expr, old_value: &Expr, mas
     }
     let carried = !cx.varying.inner.contains(&buf) && cx.varying.loaded.contains(&buf);
     let index_shape = lanes::shape(&index);
-    if carried
-        && cx.is_scan
-        && let Some(made) = scan::lanes_of_scan(cx, buf, &index, old_value, own.clone())
-    {
-        return made;
+    if carried && cx.is_scan {
+        let (lanes, mask) = (cx.lanes, both(cx.mask.clone(), own.clone()));
+        let made = scan::lanes_of_scan((buf, &index), old_value, lanes, mask, &mut |e| expression(cx, e));
+        if let Some(made) = made {
+            cx.scanned = true;
+            return made;
+        }
     }
     if carried
         && let Shape::Uniform(place) = &index_shape

@@ -3,7 +3,6 @@
 //! `log2(lanes)` steps combine every lane with the one 1, 2, 4 .. before it (Hillis and Steele, Data Parallel
 //! Algorithms, 1986), and the element before the first lane goes into all of them.
 
-use super::body::{Widen, both, expression};
 use super::step::{self, Step};
 use crate::lower::vectors::lanes::{self, Shape};
 use crate::lower::vectors::some_lane::some_lane;
@@ -13,13 +12,13 @@ use halide_solve::simplify::Linear;
 
 /// `buf[index] = buf[index - stride] op value` of all lanes, which follow each other along a scan; `None` if the
 /// statement is none of that form. Lanes that a mask leaves out come behind all others. `stored` is as it was before
-/// anything was widened.
+/// anything was widened, which `widen` does.
 pub(super) fn lanes_of_scan(
-    cx: &mut Widen<'_>,
-    buf: BufId,
-    index: &Expr,
+    (buf, index): (BufId, &Expr),
     stored: &Expr,
-    own: Option<Expr>,
+    lanes: u16,
+    mask: Option<Expr>,
+    widen: &mut dyn FnMut(&Expr) -> Expr,
 ) -> Option<Stmt> {
     let Shape::Ramp(base, stride) = lanes::shape(index) else { return None };
     let before = build::sub(base.clone(), stride.clone());
@@ -32,17 +31,16 @@ pub(super) fn lanes_of_scan(
             places.push((n.clone(), index.clone()));
         }
     });
-    let is_before = |cx: &mut Widen<'_>, index: &Expr| match lanes::shape(&expression(cx, index)) {
+    let mut is_before = |index: &Expr| match lanes::shape(&widen(index)) {
         Shape::Ramp(b, s) => same(&b, &before) && same(&s, &stride),
         _ => false,
     };
-    let olds: Vec<Expr> = places.into_iter().filter(|(_, index)| is_before(cx, index)).map(|(load, _)| load).collect();
+    let olds: Vec<Expr> = places.into_iter().filter(|(_, index)| is_before(index)).map(|(load, _)| load).collect();
     let Step { op, new, old_first, .. } = step::chain(stored, &|e| olds.contains(e))?;
     let idle = build::constant(value::identity(op, ty)?);
-    let lanes = cx.lanes;
     let join = |old: Expr, new: Expr| if old_first { build::binary(op, old, new) } else { build::binary(op, new, old) };
-    let mut all = build::broadcast(expression(cx, &new), lanes);
-    let mask = both(cx.mask.clone(), own).map(|m| build::broadcast(m, lanes));
+    let mut all = build::broadcast(widen(&new), lanes);
+    let mask = mask.map(|m| build::broadcast(m, lanes));
     if let Some(mask) = &mask {
         all = build::select(mask.clone(), all, build::broadcast(idle.clone(), lanes));
     }
@@ -56,7 +54,6 @@ pub(super) fn lanes_of_scan(
     }
     let carried = build::load(buf, ty, before, mask.as_ref().map(some_lane));
     let value = join(build::broadcast(carried, lanes), all);
-    cx.scanned = true;
     Some(Stmt::Store { buf, index: index.clone(), value, mask })
 }
 

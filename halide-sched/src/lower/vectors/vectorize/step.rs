@@ -5,23 +5,23 @@ use halide_ir::visit::any_node;
 use halide_ir::{Expr, ExprKind, build};
 
 /// `old op new`, or `new op old`.
-pub(in crate::lower::vectors) struct Step {
-    pub(in crate::lower::vectors) op: BinOp,
-    pub(in crate::lower::vectors) new: Expr,
+pub(crate) struct Step {
+    pub(crate) op: BinOp,
+    pub(crate) new: Expr,
     /// True if the old value is the left operand, wherever it stands.
-    pub(in crate::lower::vectors) old_first: bool,
+    pub(crate) old_first: bool,
     /// The factors of `new` where the step is one product added without being rounded first.
-    pub(in crate::lower::vectors) fused: Option<[Expr; 2]>,
+    pub(crate) fused: Option<[Expr; 2]>,
 }
 
 /// The step that `stored` is, if the old value is an operand of its operator.
-pub(in crate::lower::vectors) fn step(stored: &Expr, is_old: &dyn Fn(&Expr) -> bool) -> Option<Step> {
+pub(crate) fn step(stored: &Expr, is_old: &dyn Fn(&Expr) -> bool) -> Option<Step> {
     let (step, depth) = along(stored, is_old)?;
     (depth == 1).then_some(step)
 }
 
 /// The step that `stored` is if operators of one family lead down to the old value: `old + a - b` adds `a - b`.
-pub(in crate::lower::vectors) fn chain(stored: &Expr, is_old: &dyn Fn(&Expr) -> bool) -> Option<Step> {
+pub(crate) fn chain(stored: &Expr, is_old: &dyn Fn(&Expr) -> bool) -> Option<Step> {
     along(stored, is_old).map(|(step, _)| step)
 }
 

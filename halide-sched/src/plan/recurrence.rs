@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// A recurrence along one coordinate of a Func.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::plan) struct Recurrence {
+pub(super) struct Recurrence {
     /// The coordinate.
     pub(super) dim: usize,
     /// The domain of the update.
@@ -31,19 +31,19 @@ pub(super) struct Line {
 
 impl Recurrence {
     /// The coordinates of the element before.
-    pub(in crate::plan) fn before(&self) -> &[ExprId] {
+    pub(super) fn before(&self) -> &[ExprId] {
         &self.before
     }
 
     /// The number of the reduction variable that it goes along.
-    pub(in crate::plan) fn rvar(&self) -> usize {
+    pub(super) fn rvar(&self) -> usize {
         self.rvar
     }
 }
 
 /// Returns the recurrence that an update is, if all that it reads of its Func is the element that it stores to and the
 /// one that the iteration before stored to, along one reduction variable.
-pub(in crate::plan) fn recurrence(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> Option<Recurrence> {
+pub(super) fn recurrence(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> Option<Recurrence> {
     let rdom = stage.rdom?;
     if pipeline.sites(stage) > 1 || !reads(pipeline, func, &stage.args).is_empty() {
         return None;
