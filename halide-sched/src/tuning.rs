@@ -363,3 +363,7 @@ pub(crate) const NEST_WHOLE: [i64; 4] = [1024, 64, 32, 8];
 /// The iterations of all loops that are counted, about. One costs a few microseconds, and a question about a nest is to
 /// take a second at most.
 pub(crate) const NEST_STEPS: i64 = 200_000;
+
+/// The iterations after which a loop is taken to end whose condition reads what it stores, where a price is asked: a
+/// guess, since only data tell. Newton's method ends after a few, escape times and sequences after tens to hundreds.
+pub(crate) const SETTLED_ITERATIONS: i64 = 64;

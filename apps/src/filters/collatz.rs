@@ -26,7 +26,7 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y) = vars!(x, y);
     let (mut z, mut output) = (Func::new("z"), Func::new("output"));
     z[(x, y)] = tuple([cast::<i64>(y * row + x + 1), 0.expr()]);
-    let r = RDom::named("r", [(0, 1 << 20)]);
+    let r = RDom::named("r", [(0, i32::MAX)]);
     // Points that a schedule computes beyond those asked for end, too: 0 and negative numbers are not of the problem.
     r.where_(z[(x, y)].at(0).gt(1));
     let n = z[(x, y)].at(0);

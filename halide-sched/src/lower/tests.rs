@@ -12,7 +12,10 @@ use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{Bool, F32, U8, U16};
 use halide_core::value::Scalar;
 use halide_ir::eval::{self, Check, EvalError};
-use halide_ir::{Elem, Expr, ExprKind, Partition, PrefetchRequest, Program, Stage, Stmt, Sym, build, verify, visit};
+use halide_ir::{
+    Elem, Expr, ExprKind, ForKind, LoopInfo, Partition, PrefetchRequest, Program, Stage, Stmt, Sym, build, verify,
+    visit,
+};
 use halide_solve::simplify::Facts;
 use halide_testing::programs::{self, Random};
 use std::cell::Cell;
@@ -287,8 +290,47 @@ fn recurring(s: Stmt) -> Stmt {
 
 #[test]
 fn privatize_keeps_meaning() {
-    let pass = |p| vectors::privatize::privatize(p, &mut LoweringTrace::new());
-    assert!(check(Stage::Flat, SEEDS, pass) > SEEDS as u32 / 3);
+    let made = Cell::new(0);
+    let pass = |p: Program| {
+        let before = p.buffers.len();
+        let p = vectors::privatize::privatize(p, &mut LoweringTrace::new());
+        made.set(made.get() + p.buffers.len() - before);
+        p
+    };
+    let reducing = |seed| {
+        let mut p = programs::program(&mut Random::new(seed), Stage::Flat, 2 + (seed % 24) as u32);
+        let body = std::mem::replace(&mut p.body, build::nothing());
+        let body = reducing(body, &mut p, seed);
+        Program { body, ..p }
+    };
+    assert!(check_on(reducing, &[], SEEDS, pass) > SEEDS as u32 / 3);
+    assert!(made.get() > SEEDS as usize / 4, "{} partial results", made.get());
+}
+
+/// Statements in which each store of integers is followed by loops around lanes that fold values into its element, some
+/// of them under a condition, and some twice.
+fn reducing(s: Stmt, p: &mut Program, seed: u64) -> Stmt {
+    let s = walk::map_stmt(s, p, |_, e| e.clone(), |p, s| reducing(s, p, seed));
+    let Stmt::Store { buf, index, value, mask: None } = &s else { return s };
+    let loads = |e: &Expr| visit::any_node(e, |n| matches!(n.kind(), ExprKind::Load { .. }));
+    let Some(ty) = value.ty().scalar().filter(|ty| ty.is_int() && index.lanes() == 1 && !loads(index)) else {
+        return s;
+    };
+    let (outer, lanes) = (p.loops.push(LoopInfo::new("outer")), p.loops.push(LoopInfo::new("lanes")));
+    let mut random = Random::new(seed ^ u64::from(outer.index() as u32));
+    let old = build::load(*buf, ty, index.clone(), None);
+    let new =
+        build::cast_data(ty, build::add(build::loop_var(lanes), build::mul(build::loop_var(outer), build::int(3))));
+    let op = [BinOp::Add, BinOp::Mul, BinOp::Min, BinOp::Max, BinOp::BitXor, BinOp::Sub][random.below(6)];
+    let both = if op != BinOp::Sub && random.below(2) == 0 { [new, old] } else { [old, new] };
+    let [a, b] = both;
+    let one = Stmt::Store { buf: *buf, index: index.clone(), value: build::binary(op, a, b), mask: None };
+    let some = build::lt(build::loop_var(lanes), build::int(random.between(0, 5)));
+    let one = if random.below(2) == 0 { build::if_else(some, one, build::nothing()) } else { one };
+    let over = |id, extent| build::for_loop(id, ForKind::Vectorized, build::int(0), build::int(extent), one.clone());
+    let body = over(lanes, random.between(2, 5));
+    let extent = build::int(random.between(-1, 4));
+    build::block([s, build::for_loop(outer, ForKind::Serial, build::int(0), extent, body)])
 }
 
 #[test]

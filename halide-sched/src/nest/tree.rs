@@ -2,9 +2,10 @@
 //! place of expressions.
 
 use super::formula::{Formula, Symbols};
+use crate::tuning::SETTLED_ITERATIONS;
 use halide_core::ids::FuncId;
 use halide_ir::hash::Map;
-use halide_ir::visit::{deep, for_each_node};
+use halide_ir::visit::{any_node, deep, for_each_node, for_each_stmt};
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Program, Stmt, Sym, build};
 use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeSet;
@@ -132,7 +133,11 @@ impl Maker<'_> {
     }
 
     fn for_loop(&mut self, l: &For) -> Node {
-        let last = build::offset(build::add(l.min.clone(), l.extent.clone()), -1);
+        let extent = match ends_early(&l.body) {
+            true => build::min(l.extent.clone(), build::int(SETTLED_ITERATIONS)),
+            false => l.extent.clone(),
+        };
+        let last = build::offset(build::add(l.min.clone(), extent.clone()), -1);
         let last = simplify(&last, &self.facts);
         let body = self.stmt(&l.body);
         Node::For(Box::new(Loop {
@@ -140,7 +145,7 @@ impl Maker<'_> {
             kind: l.kind,
             var: self.symbols.number(Sym::Loop(l.id)),
             min: self.formula(&l.min),
-            extent: self.formula(&l.extent),
+            extent: self.formula(&extent),
             last: self.formula(&last),
             differing: None,
             rows: body.rows(),
@@ -199,6 +204,28 @@ impl Maker<'_> {
         };
         order.iter().map(access).collect()
     }
+}
+
+/// Returns true if a body stores only where a condition on what it stored before holds: such loops end.
+fn ends_early(s: &Stmt) -> bool {
+    match s {
+        Stmt::If { cond, then, otherwise } if build::is_nothing(otherwise) => {
+            let mut stored = Vec::new();
+            stores(then, &mut stored);
+            any_node(cond, |n| matches!(n.kind(), ExprKind::Read { buf, .. } if stored.contains(buf)))
+        }
+        Stmt::Let { body, .. } => ends_early(body),
+        Stmt::Block(all) => !all.is_empty() && all.iter().all(ends_early),
+        Stmt::For(l) => ends_early(&l.body),
+        _ => false,
+    }
+}
+
+fn stores(s: &Stmt, found: &mut Vec<BufId>) {
+    if let Stmt::Provide { values, .. } = s {
+        found.extend(values.iter().map(|(buf, _)| *buf));
+    }
+    for_each_stmt(s, |inner| stores(inner, found));
 }
 
 /// Returns true if a node computes data: what coordinates are made of costs little or nothing.

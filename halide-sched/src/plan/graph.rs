@@ -3,7 +3,7 @@
 use super::expressions::{children, expressions, reachable};
 use halide_core::error::Location;
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
-use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, RDomDef, StageDef};
+use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
 use halide_core::types::ScalarType;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -199,9 +199,12 @@ impl Graph {
         known.unwrap_or_else(|| self.change().data.vars.push(name.to_string()))
     }
 
-    /// Adds a reduction domain.
-    pub(super) fn push_rdom(&mut self, def: RDomDef) -> RDomId {
-        self.change().data.rdoms.push(def)
+    /// Adds a reduction domain, named after `like`.
+    pub(super) fn add_rdom(&mut self, like: RDomId, dims: Vec<RVarDef>, predicate: Option<ExprId>) -> RDomId {
+        let name = self.data().rdoms[like].name.clone();
+        let taken = |name: &str| self.data().rdoms.iter().any(|r| r.name == name);
+        let name = (1..).map(|n| format!("{name}${n}")).find(|n| !taken(n)).expect("some number is unused");
+        self.change().data.rdoms.push(RDomDef { name, dims, predicate })
     }
 
     /// Gives a domain another predicate.

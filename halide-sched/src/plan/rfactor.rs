@@ -25,7 +25,7 @@ use super::scan::{self, Scan};
 use crate::schedule::{Amount, Directive, FloatMode, Schedule, Verb, carry_name, closest, rfactor_name, total_name};
 use halide_core::ids::{ExprId, FuncId, RDomId, VarId};
 use halide_core::ops::BinOp;
-use halide_core::pipeline::{FuncDef, Kind, RDomDef, RVarDef, StageDef};
+use halide_core::pipeline::{FuncDef, Kind, RVarDef, StageDef};
 use halide_core::types::ScalarType;
 use halide_ir::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -396,14 +396,4 @@ fn rvars(leaves: &[Leaf], chosen: &[usize]) -> Vec<RVarDef> {
         RVarDef { name: name.clone(), said: name.clone(), min: *min, extent: *extent }
     };
     chosen.iter().map(dim).collect()
-}
-
-impl Graph {
-    /// A new domain, named after `like`.
-    fn add_rdom(&mut self, like: RDomId, dims: Vec<RVarDef>, predicate: Option<ExprId>) -> RDomId {
-        let name = self.data().rdoms[like].name.clone();
-        let taken = |name: &str| self.data().rdoms.iter().any(|r| r.name == name);
-        let name = (1..).map(|n| format!("{name}${n}")).find(|n| !taken(n)).expect("some number is unused");
-        self.push_rdom(RDomDef { name, dims, predicate })
-    }
 }

@@ -1,7 +1,7 @@
 //! Prefix scans in parts: `rfactor` of recurrences.
 
 use crate::matrix::{check, random_image};
-use crate::support::illegal;
+use crate::support::{hold_at, illegal, why_not_taken};
 use expect_test::{Expect, expect};
 use halide_core::buffer::Region;
 use halide_core::expr::*;
@@ -109,6 +109,48 @@ fn lanes_of_a_scan() {
         "y.update(0): split(r.x, ro, ri, 4) reorder(ri, r.y, ro) vectorize(ri)",
     ];
     sweep(&Pipeline::new([&f]).unwrap(), &schedules, &[&[(0, 5), (0, 14)], &[(-1, 9), (-2, 20)]]);
+}
+
+/// Two scans over domains that differ, computed together: lanes that one of them has not come first, too.
+#[test]
+fn lanes_beside_another_stage() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let (mut a, mut b) = (Func::new("a"), Func::new("b"));
+    a[x] = input[x];
+    b[x] = input[x] * 3;
+    let (r, s) = (RDom::named("r", [(1, 23)]), RDom::named("s", [(6, 11)]));
+    a[r.x] = a[r.x - 1] + a[r.x];
+    b[s.x] = max(b[s.x - 1], input[s.x + 1]);
+    let p = Pipeline::new([&a, &b]).unwrap();
+    let mut legal = 0;
+    for (one, other) in [("a", "b"), ("b", "a")] {
+        let var = |f: &str| if f == "a" { "r.x" } else { "s.x" };
+        for align in ["", ", AlignStart", ", AlignEnd", ", NoAlign"] {
+            for kind in ["vectorize(t, 4)", "split(t, to, t, 8) vectorize(t)"] {
+                let of = |f: &str| format!("{f}.update(0): rename({}, t) {kind}", var(f));
+                let schedule = format!("{}\n{} compute_with({one}.update(0), t{align})", of(one), of(other));
+                if why_not_taken(&p, &schedule).is_none() {
+                    hold_at(&p, &[schedule], &[&[(0, 30)], &[(-3, 40)]]);
+                    legal += 1;
+                }
+            }
+        }
+    }
+    assert!(legal > 0);
+}
+
+/// An element whose place the same iteration computes: no iteration knows it of the one before.
+#[test]
+fn places_that_are_computed_beside() {
+    let input = ImageParam::new("in", I32, 1);
+    let (x, mut bin, mut hist) = (vars!(x), Func::new("bin"), Func::new("hist"));
+    bin[x] = input[x] % 5;
+    hist[x] = 0.expr();
+    let r = RDom::named("r", [(0, 29)]);
+    hist[clamp(bin[r.x], 0, 4)] += 1;
+    let p = Pipeline::new([&hist]).unwrap();
+    sweep(&p, &["bin: compute_at(hist.update(0), r.x)", "bin: compute_root()"], &[&[(0, 5)]]);
 }
 
 /// Lanes where they follow no scan: another order of loops, a condition of the domain, an operation of several values.
@@ -331,6 +373,13 @@ fn what_is_refused() {
               `y.update(0)` reads the element before the one that it stores to, and its Func has other updates than some of single elements before it
               help: give the scan a Func of its own"#]],
     );
+    let (mut y, schedule) = (Func::new("y"), PARTS.replace("r.x", "s.x"));
+    y[x] = input[x];
+    let s = RDom::named("s", [(i32::MIN, 5)]);
+    y[-1 - s.x] = y[-s.x] + input[0];
+    check_refusal(&Pipeline::new([&y]).unwrap(), &schedule, expect![[r#"
+        test:1:51: y.update(0): rfactor(ro, u)
+          `y.update(0)` reads the element before the one that it stores to, and where it begins is beyond 32 bits"#]]);
     let chosen = |y: &mut Func, r: &RDom| {
         r.where_(input[r.x].gt(0));
         y[r.x] = y[r.x - 1] + input[r.x];

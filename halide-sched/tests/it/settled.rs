@@ -118,12 +118,38 @@ fn it_is_told() {
     assert!(matches!(&pass.decisions[0].outcome, Outcome::Did(what) if what.starts_with("ends as soon as")));
 }
 
-/// Loops that all elements of another loop are in do not end, and loops whose conditions change with them.
+/// A loop around one over all elements ends behind the first iteration that stores nothing: as often as the slowest
+/// element needs, and once more. So do those around chunks of no constant number, where tails have masks.
+#[test]
+fn loops_around_all_elements_end() {
+    let region = Region::of_spans([NUMBERS]);
+    let values: Vec<i32> = (NUMBERS.0..NUMBERS.0 + NUMBERS.1).map(|x| steps(x) as i32).collect();
+    let slowest = *values.iter().max().unwrap() as u64;
+    for order in [
+        "reorder(x, r.x)",
+        "reorder(x, r.x) vectorize(x, 4)",
+        "reorder(x, r.x) vectorize(x, 8, GuardWithIf)",
+        "split(x, xo, xi, 3) reorder(xi, xo, r.x) unroll(xi)",
+    ] {
+        let program = lowered(&collatz(i32::MAX), &format!("z: compute_root()\nz.update(0): {order}"));
+        assert_eq!(ran(&program, &region, "z.update(0).r.x"), (values.clone(), slowest + 1), "{order}\n{program}");
+        // One that has less to do than its elements need.
+        let (got, iterations) =
+            ran(&lowered(&collatz(9), &format!("z: compute_root()\nz.update(0): {order}")), &region, "z.update(0).r.x");
+        assert_eq!((got, iterations), (values.iter().map(|n| (*n).min(9)).collect(), 9), "{order}");
+    }
+}
+
+/// Loops with others inside whose iterations run at once do not end, and loops whose conditions change with them; the
+/// trace says so.
 #[test]
 fn others_run_to_their_ends() {
     let p = collatz(60);
-    assert_eq!(ending(&lowered(&p, "z: compute_root()\nz.update(0): reorder(x, r.x)")), 0);
-    assert_eq!(ending(&lowered(&p, "z: compute_root()\nz.update(0): reorder(x, r.x) parallel(x)")), 0);
+    let parallel = "z: compute_root()\nz.update(0): reorder(x, r.x) parallel(x)";
+    assert_eq!(ending(&lowered(&p, parallel)), 0);
+    let trace = lowered_whole(&p, parallel).trace;
+    let pass = trace.passes.iter().find(|p| p.name == "stop_early").unwrap();
+    assert!(matches!(&pass.decisions[0].outcome, Outcome::DidNot { because, .. } if because.contains("a loop inside")));
     let x = vars!(x);
     let mut f = Func::new("f");
     f[x] = x.expr();
@@ -151,6 +177,9 @@ fn schedules_keep_their_values() {
         "out: split(x, xo, xi, 16) parallel(xo) vectorize(xi, 8)\nz: compute_at(out, xo) vectorize(x, 8)\n\
          z.update(0): vectorize(x, 8, GuardWithIf)",
         "out: split(x, xo, xi, 8)\nz: compute_at(out, xo) store_root()\nz.update(0): unroll(x, 2)",
+        "z: compute_root()\nz.update(0): reorder(x, r.x)",
+        "z: compute_root()\nz.update(0): reorder(x, r.x) vectorize(x, 4, GuardWithIf)",
+        "z: compute_root()\nz.update(0): split(r.x, ro, ri, 7) reorder(x, ri, ro) vectorize(x, 4)",
         "z: compute_root()\nz.update(0): specialize(out.extent(0) > 9) vectorize(x, 4)",
         "out: gpu_tile(x, xo, xi, 8)",
         "z: compute_root() gpu_tile(x, xo, xi, 8)\nz.update(0): gpu_tile(x, xo, xi, 8)",

@@ -6,7 +6,7 @@
 //! A store to memory that is read again needs many cycles before the load has it, all the more where the store is of a
 //! vector and the load of one of its lanes. The loops are serial ones whose body is a list of stores, each in every
 //! iteration; of the stores to one buffer, each may read what the one before it stored, the first what the last stored
-//! in the iteration before. Nothing else in the loop stores to the buffer. The first iteration's element is loaded in
+//! in the iteration before, at places that no data decide. Nothing else in the loop stores to the buffer. The first iteration's element is loaded in
 //! front of the loop.
 //!
 //! Example:
@@ -33,7 +33,7 @@ use super::register::new_register;
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes;
 use crate::lower::walk;
-use halide_ir::visit::{self, Memo};
+use halide_ir::visit::{self, Memo, any_node};
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Memory, Program, Stmt, Sym, build};
 use halide_solve::simplify::Linear;
 
@@ -134,6 +134,10 @@ fn later(index: &Expr, l: &For) -> Expr {
 
 /// The lane of `stored` that `index` is; `None` if that cannot be seen.
 fn lane_at(index: &Expr, stored: &Expr) -> Option<u16> {
+    // What is loaded may be something else in the next iteration.
+    if [index, stored].into_iter().any(|e| any_node(e, |n| matches!(n.kind(), ExprKind::Load { .. }))) {
+        return None;
+    }
     let (base, stride) = match lanes::shape(stored) {
         lanes::Shape::Ramp(base, stride) => (base, build::as_int(&stride)?),
         _ if stored.lanes() == 1 => (stored.clone(), 1),

@@ -185,23 +185,36 @@ pub(crate) fn reduce_if_vector(op: BinOp, e: &Expr) -> Expr {
 /// The lane that decides a reduction: all lanes are equal, or they grow or fall from one end to the other.
 fn monotone_end(op: BinOp, e: &Expr) -> Option<u16> {
     let last = e.lanes() - 1;
+    let growth = growth(e)?;
+    match op {
+        BinOp::Max | BinOp::BitOr => Some(if growth > 0 { last } else { 0 }),
+        BinOp::Min | BinOp::BitAnd => Some(if growth < 0 { last } else { 0 }),
+        _ => None,
+    }
+}
+
+/// +1 if lanes grow from the first to the last (false before true), -1 if they fall, 0 if all are equal.
+fn growth(e: &Expr) -> Option<i64> {
     let step = |e: &Expr| match shape(e) {
         Shape::Uniform(_) => Some(0),
         Shape::Ramp(_, stride) => build::as_int(&stride),
         Shape::General => None,
     };
-    // +1: lanes grow (false before true), -1: they fall, 0: equal.
-    let growth = match e.kind() {
+    match e.kind() {
         ExprKind::Binary(cmp @ (BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge), a, b) if a.ty().is_index() => {
             let slope = step(b)?.checked_sub(step(a)?)?.signum();
-            if matches!(cmp, BinOp::Lt | BinOp::Le) { slope } else { -slope }
+            Some(if matches!(cmp, BinOp::Lt | BinOp::Le) { slope } else { -slope })
         }
-        _ => step(e)?.signum(),
-    };
-    match op {
-        BinOp::Max | BinOp::BitOr => Some(if growth > 0 { last } else { 0 }),
-        BinOp::Min | BinOp::BitAnd => Some(if growth < 0 { last } else { 0 }),
-        _ => None,
+        _ => Some(step(e)?.signum()),
+    }
+}
+
+/// Returns true if all lanes of a mask that hold come before all others, as far as its form says.
+pub(crate) fn holds_first(mask: &Expr) -> bool {
+    match mask.kind() {
+        ExprKind::Likely(of) => holds_first(of),
+        ExprKind::Binary(BinOp::BitAnd | BinOp::BitOr, a, b) => holds_first(a) && holds_first(b),
+        _ => growth(mask).is_some_and(|growth| growth <= 0),
     }
 }
 
@@ -243,6 +256,17 @@ mod tests {
         assert_eq!(any, build::lt(x(), n.clone()));
         let any = reduce(BinOp::BitOr, &binary(BinOp::Gt, ramp(x(), 1), n.clone()));
         assert_eq!(any, build::gt(build::offset(x(), 7), n));
+    }
+
+    #[test]
+    fn masks_of_tails_hold_first() {
+        let n = build::sym(Sym::Temp(0));
+        let (below, above) = (binary(BinOp::Lt, ramp(x(), 1), n.clone()), binary(BinOp::Ge, ramp(x(), 1), n.clone()));
+        assert!(holds_first(&below) && holds_first(&build::likely(below.clone())));
+        assert!(holds_first(&build::and(below.clone(), binary(BinOp::Gt, n.clone(), ramp(x(), 2)))));
+        assert!(!holds_first(&above) && !holds_first(&build::and(below.clone(), above)));
+        assert!(!holds_first(&binary(BinOp::Eq, ramp(x(), 1), n.clone())) && !holds_first(&build::not(below)));
+        assert!(holds_first(&build::broadcast(build::lt(x(), n), 8)));
     }
 
     #[test]

@@ -85,7 +85,7 @@ struct Element {
     index: Expr,
     op: BinOp,
     old_first: bool,
-    /// Conditions, which the loop does not change, of all its accesses.
+    /// Conditions of all its accesses.
     conditions: Vec<Expr>,
     loops: Vec<Lanes>,
 }
@@ -115,7 +115,9 @@ impl Survey<'_> {
             let e = &self.elements[i];
             !self.elsewhere.contains(&e.buf) && alone(e, &self.elements) && self.is_outside(&e.index)
         })?;
-        Some(self.elements.swap_remove(at))
+        let mut element = self.elements.swap_remove(at);
+        element.conditions.retain(|c| self.is_outside(c));
+        Some(element)
     }
 
     /// Returns true if `e` is the same in all iterations.
@@ -128,7 +130,7 @@ impl Survey<'_> {
     }
 
     fn stmt(&mut self, s: &Stmt, conditions: &[Expr]) {
-        match s {
+        visit::deep(|| match s {
             Stmt::Let { bindings, body } => {
                 bindings.iter().for_each(|(s, e)| {
                     self.expr(e);
@@ -159,7 +161,7 @@ impl Survey<'_> {
                 visit::for_each_expr(other, |e| self.expr(e));
                 visit::for_each_stmt(other, |inner| self.stmt(inner, conditions));
             }
-        }
+        })
     }
 
     fn expr(&mut self, e: &Expr) {
@@ -235,9 +237,8 @@ fn conjunction(cond: &Expr, all: &mut Vec<Expr>) {
 fn privatized(cx: &mut Privatize<'_>, l: For, element: Element) -> Stmt {
     let Element { buf, index, op, old_first, .. } = &element;
     let ty = cx.program.buffers[*buf].elem;
-    let survey = Survey::of(cx.program, &l);
-    let guard = element.conditions.iter().filter(|c| survey.is_outside(c)).cloned();
-    let guard = guard.fold(build::lt(build::int(0), l.extent.clone()), |all, c| build::and(c, all));
+    let some = build::lt(build::int(0), l.extent.clone());
+    let guard = element.conditions.iter().cloned().fold(some, |all, c| build::and(c, all));
     let join =
         |old: Expr, new: Expr| if *old_first { build::binary(*op, old, new) } else { build::binary(*op, new, old) };
     let (mut first, mut last) = (Vec::new(), Vec::new());

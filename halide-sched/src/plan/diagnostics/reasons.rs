@@ -35,6 +35,8 @@ pub enum ScanReason {
     Kept,
     /// Other coordinates than that of the scan are of no simple form.
     Coordinates,
+    /// A number of where it begins needs more than 32 bits.
+    Large,
     /// The step is no known operation.
     Operation,
     /// The identity of the operation changes some elements.
@@ -54,6 +56,7 @@ impl ScanReason {
                 "another coordinate is neither a dimension of the Func nor a reduction variable plus a constant, \
                  each of them once"
             }
+            ScanReason::Large => "where it begins is beyond 32 bits",
             ScanReason::Operation => "combines it with new values by no operation that is known to be associative",
             ScanReason::Identity => "its operation has no identity that leaves every element as it is",
             ScanReason::Chunks(var) => {
@@ -74,7 +77,7 @@ impl ScanReason {
                 "vouch for the operation with `monoid`; say `f[r] = a * f[r - 1] + b` of pairs of such factors and sums"
             }
             ScanReason::Chunks(var) => return Some(format!("say `split({var}, ro, ri, 1024) rfactor(ro, u)`")),
-            ScanReason::Kept | ScanReason::Coordinates | ScanReason::Identity => return None,
+            ScanReason::Kept | ScanReason::Coordinates | ScanReason::Large | ScanReason::Identity => return None,
         };
         Some(text.to_string())
     }

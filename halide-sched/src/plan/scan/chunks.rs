@@ -1,7 +1,7 @@
 //! Scans in chunks, as definitions.
 
-use super::form::{Scan, sum};
-use crate::plan::affine::{Affine, constant};
+use super::form::Scan;
+use crate::plan::affine::constant;
 use crate::plan::graph::Graph;
 use crate::plan::monoid::Parts;
 use crate::plan::rdomain::Chunks;
@@ -10,7 +10,7 @@ use crate::schedule::{carry_name, total_name};
 use halide_core::error::Location;
 use halide_core::ids::{ExprId, FuncId, RDomId, VarId};
 use halide_core::ops::BinOp;
-use halide_core::pipeline::{FuncDef, Kind, RDomDef, RVarDef, StageDef};
+use halide_core::pipeline::{FuncDef, Kind, RVarDef, StageDef};
 use halide_core::types::ScalarType;
 use std::collections::BTreeMap;
 
@@ -70,16 +70,9 @@ impl Rewrite<'_> {
         at
     }
 
-    fn range(&self, rvar: usize) -> (Affine, ExprId) {
-        self.scan.range(self.graph, rvar)
-    }
-
-    fn sum(&mut self, form: Option<Affine>) -> ExprId {
-        sum(self.graph, form)
-    }
-
-    fn base(&mut self) -> ExprId {
-        self.scan.base(self.graph)
+    /// The number of values of a variable of the domain.
+    fn extent(&self, rvar: usize) -> ExprId {
+        self.graph.data().rdoms[self.scan.recurrence.rdom].dims[rvar].extent
     }
 
     /// `base + e`, or `base - e`.
@@ -109,11 +102,10 @@ impl Rewrite<'_> {
     fn brought(&mut self, t: ExprId) -> Vec<ExprId> {
         let scan = self.scan;
         let (Recurrence { rdom, rvar, .. }, falls) = (&scan.recurrence, scan.recurrence.line.falls);
-        let (min, extent) = self.range(*rvar);
+        let extent = self.extent(*rvar);
         let place = self.likely(t);
         let t = self.graph.index(BinOp::Min, place, extent);
-        let base = self.base();
-        let x = self.along(falls, base, t);
+        let x = self.along(falls, scan.base, t);
         let own = self.own();
         if self.is_as_first() {
             let mut made = BTreeMap::from([(own[self.dim()], x)]);
@@ -125,14 +117,11 @@ impl Rewrite<'_> {
         let from_one = self.likely(from_one);
         // A scan of nothing has no such element; the one in front is the nearest.
         let from_one = self.graph.index(BinOp::Min, from_one, extent);
-        let before_first = min.minus(&Affine { terms: BTreeMap::new(), offset: 1 }, 0);
-        let before_first = self.sum(before_first);
-        let r = self.along(false, before_first, from_one);
+        let r = self.along(false, scan.before_first, from_one);
         let mut made = BTreeMap::from([(self.graph.node(self.rvar_kind(*rdom, *rvar), ScalarType::I32), r)]);
-        for (&dim, (rvar, line)) in &scan.others {
-            let start = self.sum(Some(line.start.clone()));
-            let value = self.back(line.falls, start, own[dim]);
-            made.insert(self.graph.node(self.rvar_kind(*rdom, *rvar), ScalarType::I32), value);
+        for (&dim, other) in &scan.others {
+            let value = self.back(other.falls, other.start, own[dim]);
+            made.insert(self.graph.node(self.rvar_kind(*rdom, other.rvar), ScalarType::I32), value);
         }
         let new: Vec<ExprId> = self.new_values().into_iter().map(|e| self.graph.with(e, &mut made)).collect();
         let zero = self.graph.int(0);
@@ -198,13 +187,9 @@ impl Rewrite<'_> {
 
     /// A variable over `min .. min + extent` of a domain of its own.
     fn domain(&mut self, name: &str, min: i64, extent: ExprId) -> (RDomId, ExprId) {
-        let like = self.graph.data().rdoms[self.scan.recurrence.rdom].name.clone();
-        let name_of = |n: u32| format!("{like}${n}");
-        let taken = |name: &str| self.graph.data().rdoms.iter().any(|r| r.name == name);
-        let own = (1..).map(name_of).find(|n| !taken(n)).expect("some number is unused");
         let min = self.graph.int(min);
         let dim = RVarDef { name: name.to_string(), said: name.to_string(), min, extent };
-        let rdom = self.graph.push_rdom(RDomDef { name: own, dims: vec![dim], predicate: None });
+        let rdom = self.graph.add_rdom(self.scan.recurrence.rdom, vec![dim], None);
         (rdom, self.graph.node(Kind::RVar { rdom, dim: 0 }, ScalarType::I32))
     }
 
@@ -294,7 +279,7 @@ impl Rewrite<'_> {
             let values = totals.into_iter().zip(identity).map(select).collect();
             let at = cx.by_chunk(cx.u);
             let first = cx.stage(at, values, None);
-            let (_, extent) = cx.range(cx.scan.recurrence.rvar);
+            let extent = cx.extent(cx.scan.recurrence.rvar);
             let factor = cx.factor();
             let chunks = cx.graph.index(BinOp::Div, extent, factor);
             let (rdom, chunk) = cx.domain(&cx.chunks.outer, 1, chunks);
@@ -312,21 +297,17 @@ impl Rewrite<'_> {
         let mut at = self.own();
         let own = at.clone();
         let mut inside = None;
-        for (&dim, (rvar, line)) in &scan.others {
-            let start = self.sum(Some(line.start.clone()));
-            let value = self.back(line.falls, start, own[dim]);
-            let (min, extent) = self.range(*rvar);
-            let min = self.sum(Some(min));
-            let from_zero = self.back(false, min, value);
-            let last = self.graph.int(1);
-            let last = self.graph.index(BinOp::Sub, extent, last);
+        for (&dim, other) in &scan.others {
+            let value = self.back(other.falls, other.start, own[dim]);
+            let from_zero = self.back(false, other.min, value);
+            let one = self.graph.int(1);
+            let last = self.graph.index(BinOp::Sub, self.extent(other.rvar), one);
             let from_zero = self.inside(from_zero, last, &mut inside);
-            let value = self.along(false, min, from_zero);
-            at[dim] = self.along(line.falls, start, value);
+            let value = self.along(false, other.min, from_zero);
+            at[dim] = self.along(other.falls, other.start, value);
         }
-        let base = self.base();
-        let t = self.back(scan.recurrence.line.falls, base, own[self.dim()]);
-        let (_, last) = self.range(scan.recurrence.rvar);
+        let t = self.back(scan.recurrence.line.falls, scan.base, own[self.dim()]);
+        let last = self.extent(scan.recurrence.rvar);
         let t = self.inside(t, last, &mut inside);
         let factor = self.factor();
         let (u, i) = (self.graph.index(BinOp::Div, t, factor), self.graph.index(BinOp::Mod, t, factor));

@@ -5,7 +5,7 @@ use crate::plan::diagnostics::ScanReason;
 use crate::plan::expressions::reachable;
 use crate::plan::graph::Graph;
 use crate::plan::recurrence::{Line, Recurrence, line};
-use halide_core::ids::{ExprId, FuncId};
+use halide_core::ids::{ExprId, FuncId, RDomId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{FuncDef, Kind, PipelineData, StageDef};
 use halide_core::types::ScalarType;
@@ -15,12 +15,26 @@ use std::collections::BTreeMap;
 pub(crate) struct Scan {
     pub(super) func: FuncId,
     pub(super) recurrence: Recurrence,
-    /// For each coordinate that follows another reduction variable: the number of that, and how.
-    pub(super) others: BTreeMap<usize, (usize, Line)>,
+    /// The coordinate of element `t` of the scan is `base + t`, or `base - t` if the scan goes down.
+    pub(super) base: ExprId,
+    /// The value of the variable of the scan in front of its first.
+    pub(super) before_first: ExprId,
+    /// The other coordinates that follow a reduction variable.
+    pub(super) others: BTreeMap<usize, Other>,
     /// Values of the elements before the scan, in terms of the Func's own variables.
     pub(super) begins: Vec<ExprId>,
     /// The update with what elements hold before it in the place of the one that it stores to.
     pub(super) step: StageDef,
+}
+
+/// A coordinate that follows another reduction variable than that of the scan.
+pub(super) struct Other {
+    pub(super) rvar: usize,
+    /// The first value of the variable.
+    pub(super) min: ExprId,
+    /// The coordinate is `start` and the variable, or less the variable.
+    pub(super) start: ExprId,
+    pub(super) falls: bool,
 }
 
 impl Scan {
@@ -45,14 +59,27 @@ impl Scan {
                 continue;
             }
             let form = affine(graph.data(), at).and_then(|form| line(&form, recurrence.rdom));
-            let (rvar, line) = form.ok_or(ScanReason::Coordinates)?;
-            others.insert(dim, (rvar, line));
+            let (rvar, Line { start, falls }) = form.ok_or(ScanReason::Coordinates)?;
+            let min = first_value(graph, recurrence.rdom, rvar);
+            let sums = sum(graph, Some(min)).zip(sum(graph, Some(start)));
+            let (min, start) = sums.ok_or(ScanReason::Large)?;
+            others.insert(dim, Other { rvar, min, start, falls });
         }
-        let mut followed: Vec<usize> = others.values().map(|(rvar, _)| *rvar).chain([recurrence.rvar]).collect();
+        let mut followed: Vec<usize> = others.values().map(|other| other.rvar).chain([recurrence.rvar]).collect();
         followed.sort_unstable();
         if followed != (0..graph.data().rdoms[recurrence.rdom].dims.len()).collect::<Vec<usize>>() {
             return Err(ScanReason::Coordinates);
         }
+        let min = first_value(graph, recurrence.rdom, recurrence.rvar);
+        let one = Affine { terms: BTreeMap::new(), offset: 1 };
+        let before_first = min.minus(&one, 0);
+        let Line { start, falls } = &recurrence.line;
+        let base = match falls {
+            false => before_first.clone().and_then(|before| before.plus(start.clone())),
+            true => before_first.as_ref().and_then(|before| start.minus(before, 0)),
+        };
+        let sums = sum(graph, base).zip(sum(graph, before_first));
+        let (base, before_first) = sums.ok_or(ScanReason::Large)?;
         let mut begins = first.values.clone();
         for one in earlier {
             begins = with_element(graph, &def, recurrence.dim, one, begins).ok_or(ScanReason::Updates)?;
@@ -70,7 +97,7 @@ impl Scan {
         }
         let values = update.values.iter().map(|&e| graph.with(e, &mut made)).collect();
         let step = StageDef { args: recurrence.before.clone(), values, rdom: update.rdom, at: update.at };
-        let scan = Scan { func, recurrence, others, begins, step };
+        let scan = Scan { func, recurrence, base, before_first, others, begins, step };
         if keeps(graph.data(), &scan.step.values) || scan.first(graph).is_none() {
             return Err(ScanReason::Kept);
         }
@@ -84,9 +111,8 @@ impl Scan {
 
     /// Values of the element in front of the scan, if no part of them is what an output held before.
     pub(super) fn first(&self, graph: &mut Graph) -> Option<Vec<ExprId>> {
-        let base = self.base(graph);
         let var = graph.data().funcs[self.func].args[self.recurrence.dim];
-        let mut made = BTreeMap::from([(graph.node(Kind::Var(var), ScalarType::I32), base)]);
+        let mut made = BTreeMap::from([(graph.node(Kind::Var(var), ScalarType::I32), self.base)]);
         let mut values = Vec::new();
         for &e in &self.begins {
             let mut e = graph.with(e, &mut made);
@@ -101,29 +127,16 @@ impl Scan {
         (!keeps(graph.data(), &values)).then_some(values)
     }
 
-    /// The first value and the number of values of a variable of the domain.
-    pub(super) fn range(&self, graph: &Graph, rvar: usize) -> (Affine, ExprId) {
-        let dim = &graph.data().rdoms[self.recurrence.rdom].dims[rvar];
-        let min = affine(graph.data(), dim.min).unwrap_or_else(|| Affine::of(Atom::Uniform(dim.min)));
-        (min, dim.extent)
-    }
-
-    /// The coordinate of element `t` of the scan is `base + t`, or `base - t` if the scan goes down.
-    pub(super) fn base(&self, graph: &mut Graph) -> ExprId {
-        let line = &self.recurrence.line;
-        let (min, _) = self.range(graph, self.recurrence.rvar);
-        let one = Affine { terms: BTreeMap::new(), offset: 1 };
-        let base = match line.falls {
-            false => line.start.clone().plus(min).and_then(|sum| sum.minus(&one, 0)),
-            true => line.start.minus(&min, 0).and_then(|sum| sum.plus(one)),
-        };
-        sum(graph, base)
-    }
-
     /// The number of the reduction variable that the scan goes along.
     pub(crate) fn rvar(&self) -> usize {
         self.recurrence.rvar
     }
+}
+
+/// The first value of a variable of a domain.
+fn first_value(graph: &Graph, rdom: RDomId, rvar: usize) -> Affine {
+    let min = graph.data().rdoms[rdom].dims[rvar].min;
+    affine(graph.data(), min).unwrap_or_else(|| Affine::of(Atom::Uniform(min)))
 }
 
 /// Values of elements behind an update of one element along dimension `dim`; `None` if it is another one.
@@ -162,16 +175,17 @@ fn truth(pipeline: &PipelineData, condition: ExprId) -> Option<bool> {
     difference.terms.is_empty().then_some(difference.offset == 0)
 }
 
-/// A sum of what is constant for the run.
-pub(super) fn sum(graph: &mut Graph, form: Option<Affine>) -> ExprId {
-    let form = form.unwrap_or(Affine { terms: BTreeMap::new(), offset: 0 });
+/// A sum of what is constant for the run; `None` if a number of it needs more than 32 bits.
+fn sum(graph: &mut Graph, form: Option<Affine>) -> Option<ExprId> {
+    let form = form?;
+    let mut number = |n: i128| i32::try_from(n).ok().map(|n| graph.int(i64::from(n)));
+    let offset = number(form.offset)?;
+    let factors = form.terms.values().map(|factor| number(*factor)).collect::<Option<Vec<ExprId>>>()?;
     let mut sum = None;
-    for (atom, factor) in &form.terms {
-        let Atom::Uniform(e) = *atom else { continue };
-        let factor = graph.int(i64::try_from(*factor).unwrap_or(0));
+    for (atom, factor) in form.terms.keys().zip(factors) {
+        let Atom::Uniform(e) = *atom else { return None };
         let term = if constant(graph.data(), factor) == Some(1) { e } else { graph.index(BinOp::Mul, e, factor) };
         sum = Some(sum.map_or(term, |sum| graph.index(BinOp::Add, sum, term)));
     }
-    let offset = graph.int(i64::try_from(form.offset).unwrap_or(0));
-    sum.map_or(offset, |sum| graph.index(BinOp::Add, sum, offset))
+    Some(sum.map_or(offset, |sum| graph.index(BinOp::Add, sum, offset)))
 }

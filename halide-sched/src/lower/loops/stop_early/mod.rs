@@ -13,6 +13,9 @@
 //! in an iteration. A lane that is done keeps its element: where that is known to be the thread's own, it is stored
 //! again, so that registers can hold it (`at_rest`).
 //!
+//! Where loops inside hold the effects, a flag says if an iteration had one, and the loop ends behind the first that had
+//! none (`flag`).
+//!
 //! Loops with other loops inside that are not serial stay as they are, as do lanes of subgroups, which need each other,
 //! atomic steps, and definitions for which a schedule allows races: there others may change memory meanwhile.
 //!
@@ -50,8 +53,34 @@
 //!   out#b2[ramp(0, 1, 4)] = select(t0, t1 / x4(2u8), out#b2[ramp(0, 1, 4)])
 //! }
 //! ```
+//! and, where a loop inside holds the effects,
+//! ```text
+//! for y#L1 from 0 extent 100 {
+//!   for x#L0 from 0 extent in#b0.extent0 {
+//!     if out#b2[x#L0] != 1u8 {
+//!       out#b2[x#L0] = out#b2[x#L0] / 2u8
+//!     }
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! alloc y$r6#b6[1] at_most 1 {
+//!   y$r6#b6[0] = 1u8
+//!   for y#L1 from 0 extent 100 while y$r6#b6[0] != 0u8 {
+//!     y$r6#b6[0] = 0u8
+//!     for x#L0 from 0 extent in#b0.extent0 {
+//!       if out#b2[x#L0] != 1u8 {
+//!         y$r6#b6[0] = 1u8
+//!         out#b2[x#L0] = out#b2[x#L0] / 2u8
+//!       }
+//!     }
+//!   }
+//! }
+//! ```
 
 mod at_rest;
+mod flag;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -101,10 +130,23 @@ fn statement(cx: &mut Stop<'_>, s: Stmt) -> Stmt {
 
 /// A loop with its condition, if it has one.
 fn ended(cx: &mut Stop<'_>, l: For) -> Stmt {
-    let Some(found) = Search::of(&l) else { return build::loop_of(l) };
     let name = cx.program.loops[l.id].with_case();
+    let races = "the schedule allows races, so others may change what it asks for";
+    let Some(found) = Search::of(&l) else {
+        let why_not = match flag::search(&l) {
+            Some(Ok(found)) if found.stored.iter().any(|buf| cx.racing.contains(buf)) => Some(races),
+            Some(Ok(found)) => {
+                cx.trace.did(name, "ends behind the first iteration that stores nothing");
+                return flag::flagged(cx.program, l, &found);
+            }
+            Some(Err(why)) => Some(why),
+            None => None,
+        };
+        why_not.into_iter().for_each(|why| cx.trace.did_not(&name, "ended early", why));
+        return build::loop_of(l);
+    };
     if found.stored.iter().any(|buf| cx.racing.contains(buf)) {
-        cx.trace.did_not(name, "ended early", "the schedule allows races, so others may change what it asks for");
+        cx.trace.did_not(name, "ended early", races);
         return build::loop_of(l);
     }
     cx.trace.did(name, "ends as soon as no later iteration stores anything");

@@ -19,7 +19,7 @@ pub(super) struct Found {
 
 /// A part of a conjunction.
 pub(super) struct Part {
-    /// As it stands in the code, but for names of conjunctions.
+    /// The part in the code's words, but for names of conjunctions.
     pub said: Expr,
     /// Without names and marks.
     pub whole: Expr,
@@ -83,7 +83,7 @@ pub(super) struct Search {
 /// A condition that is the same for all iterations but for what memory holds.
 #[derive(Clone, PartialEq)]
 struct Condition {
-    /// As in the code.
+    /// The condition in the code's words.
     plain: Expr,
     /// With loads that are made only where the code makes them.
     safe: Expr,

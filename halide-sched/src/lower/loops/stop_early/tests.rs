@@ -80,6 +80,8 @@ fn until_settled(s: Stmt, loops: &mut IdVec<LoopId, LoopInfo>, temps: &mut u32, 
     let mut terms = vec![settled];
     terms.extend((random.below(3) == 0).then_some(early.clone()));
     terms.extend((random.below(3) == 0).then_some(always.clone()));
+    let of_inner = build::broadcast(build::lt(build::loop_var(ri), build::int(random.between(1, 3))), lanes);
+    terms.extend((inner && random.below(2) == 0).then_some(of_inner));
     terms.extend(mask.clone());
     let name = Sym::Temp(*temps);
     *temps += 1;

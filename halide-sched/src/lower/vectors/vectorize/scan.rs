@@ -11,7 +11,8 @@ use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 use halide_solve::simplify::Linear;
 
 /// `buf[index] = buf[index - stride] op value` of all lanes, which follow each other along a scan; `None` if the
-/// statement is none of that form. Lanes that a mask leaves out come behind all others. `stored` is as it was before
+/// statement is none of that form. `None`, too, if lanes
+/// that a mask leaves out do not all come behind the others. `stored` is as it was before
 /// anything was widened, which `widen` does.
 pub(super) fn lanes_of_scan(
     (buf, index): (BufId, &Expr),
@@ -42,6 +43,10 @@ pub(super) fn lanes_of_scan(
     let mut all = build::broadcast(widen(&new), lanes);
     let mask = mask.map(|m| build::broadcast(m, lanes));
     if let Some(mask) = &mask {
+        // Behind a lane that rests the scan would go on from another element.
+        if !lanes::holds_first(mask) {
+            return None;
+        }
         all = build::select(mask.clone(), all, build::broadcast(idle.clone(), lanes));
     }
     let mut distance = 1;
