@@ -26,9 +26,9 @@ pub struct LoopInfo {
     pub origin: Option<LoopId>,
     /// Policy for cutting it into prologue, steady state and epilogue.
     pub partition: Partition,
-    /// True if each iteration reads the element that the one before it stored, and combines it with new values by an
-    /// associative operation: a scan.
-    pub is_scan: bool,
+    /// Buffers that a scan stores to: each iteration reads the element that the one before it stored, and combines it
+    /// with new values by an associative operation.
+    pub scans: BTreeSet<BufId>,
     /// True if float operations of its definition may be reordered.
     pub is_relaxed: bool,
     /// True if code generators are not to unroll it.

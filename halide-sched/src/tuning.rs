@@ -366,4 +366,4 @@ pub(crate) const NEST_STEPS: i64 = 200_000;
 
 /// The iterations after which a loop is taken to end whose condition reads what it stores, where a price is asked: a
 /// guess, since only data tell. Newton's method ends after a few, escape times and sequences after tens to hundreds.
-pub(crate) const SETTLED_ITERATIONS: i64 = 64;
+pub const SETTLED_ITERATIONS: i64 = 64;

@@ -2,6 +2,7 @@
 //! and what a point costs.
 
 mod coordinates;
+mod ends;
 mod work;
 
 pub(crate) use coordinates::Known;
@@ -92,7 +93,7 @@ pub(crate) struct StageVar {
     pub(crate) name: String,
     /// The dimension that it is, if it is pure.
     pub(crate) dim: Option<usize>,
-    /// Its values, if it is of a reduction.
+    /// Its values, if it is of a reduction; those that it is taken to have, if data end its loop.
     pub(crate) values: (i64, i64),
     /// The number of its values, if the algorithm makes that a constant.
     pub(crate) extent: Option<i64>,
@@ -307,12 +308,18 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
         }
         _ => (0, 0),
     };
-    let vars = possible.vars.iter().map(|v| StageVar {
-        name: v.name.clone(),
-        dim: if let VarOrigin::Pure { dim } = v.origin { Some(dim) } else { None },
-        values: values_of(&v.origin),
-        extent: v.extent,
-        tells_apart: v.tells_apart,
+    let mut most = ends::most_iterations(pipeline, func, n);
+    let vars = possible.vars.iter().map(|v| {
+        let (first, last) = values_of(&v.origin);
+        let last = last.min(first.saturating_add(most - 1));
+        most = (most / extent((first, last)).max(1)).max(1);
+        StageVar {
+            name: v.name.clone(),
+            dim: if let VarOrigin::Pure { dim } = v.origin { Some(dim) } else { None },
+            values: (first, last),
+            extent: v.extent,
+            tells_apart: v.tells_apart,
+        }
     });
     let mask = |kind: &Kind| {
         let variable = match kind {

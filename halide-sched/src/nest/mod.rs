@@ -19,6 +19,7 @@ mod tree;
 
 use crate::lower::{LowerError, LowerOptions, lower_to_hoisted};
 use crate::plan::Plan;
+pub use crate::tuning::SETTLED_ITERATIONS;
 use count::{Row, Walk};
 use formula::{Env, Symbols};
 use halide_core::buffer::{Dim, Region};

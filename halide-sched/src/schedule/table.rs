@@ -285,7 +285,9 @@ macro_rules! with_directives {
                 /// left. The variables `rvars` (of the update's loops, split, fused or renamed before) become new
                 /// dimensions `vars` of it. What is left of this update puts the parts together, over loops of the
                 /// names `rvars`. In text: `rfactor(r, u)`, or `rfactor([r, s], [u, v])`. In the builder, what follows
-                /// speaks of the new Func.
+                /// speaks of the new Func. Of a scan, `f[r] = op(f[r - 1], e)`, it scans each chunk by itself; a Func
+                /// `f.total(u)` has the reduction of each chunk, and a Func `f.carry(u)` that of all chunks before;
+                /// `f` becomes pure.
                 "rfactor" as "rfactor" { rfactor; }
             }
             Stage Specialize(condition: Condition) {

@@ -32,12 +32,12 @@ use crate::lower::nests::effects::{self, Told};
 use crate::lower::nests::vars::{Guard, Vars, bound, extent_between};
 use crate::lower::regions::slide_windows::kind_of;
 use crate::lower::trace::LoweringTrace;
-use crate::plan::{Level, LoopLabel, StagePlan, StageVar, VarOrigin};
+use crate::plan::{Level, LoopLabel, LoopPlan, StagePlan, StageVar, VarOrigin};
 use crate::schedule::FloatMode;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
 use halide_ir::{
-    self, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, PrefetchRequest, Scope, Stmt, Sym, build, visit,
+    self, BufId, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, PrefetchRequest, Scope, Stmt, Sym, build, visit,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -289,10 +289,9 @@ fn declare_loops<'a>(
         let never_unroll = plan.options.never_unroll;
         let case = case.clone();
         let (definition, partition) = (Some((func, stage)), l.partition);
-        let (is_scan, is_relaxed) = (l.is_scan, plan.float == FloatMode::Relaxed);
+        let (scans, is_relaxed) = (scans(ctx, func, l), plan.float == FloatMode::Relaxed);
         let at = l.at;
-        let info =
-            LoopInfo { definition, case, partition, never_unroll, is_scan, is_relaxed, at, ..LoopInfo::new(name) };
+        let info = LoopInfo { definition, case, partition, never_unroll, scans, is_relaxed, at, ..LoopInfo::new(name) };
         let id = ctx.program.loops.push(info);
         ctx.loops.push(NestLoop { instance, others: Vec::new(), bounds: None, parent });
         leaves.insert(l.var, id);
@@ -300,6 +299,11 @@ fn declare_loops<'a>(
     }
     ctx.instances.push(Instance { func, stage, plan, at: scope, leaves, shared: BTreeMap::new() });
     instance
+}
+
+/// The buffers that a loop of `func` stores to if it goes along a scan.
+pub(super) fn scans(ctx: &Ctx<'_>, func: FuncId, l: &LoopPlan) -> BTreeSet<BufId> {
+    if l.is_scan { ctx.program.func_buffers[func].iter().copied().collect() } else { BTreeSet::new() }
 }
 
 /// The parts of a variant's nest.

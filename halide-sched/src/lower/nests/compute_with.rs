@@ -11,7 +11,7 @@
 //! moved as alignment says, and a condition keeps each stage to its own points. Bounds of what is computed in such a
 //! loop use the nearest iteration that is a stage's own.
 
-use crate::lower::nests::build_nests::placeholders;
+use crate::lower::nests::build_nests::{placeholders, scans};
 use crate::lower::nests::ctx::{Ctx, Instance, SharedLeaf};
 use crate::lower::nests::vars::Vars;
 use crate::lower::trace::LoweringTrace;
@@ -149,13 +149,14 @@ fn declare_tree<'a>(
     let (never_unroll, is_relaxed) = (plan.options.never_unroll, plan.float == FloatMode::Relaxed);
     for (l, own) in inherited.iter().zip(&ctx.instances[instance].plan.loops) {
         ctx.loops[*l].others.push(instance);
+        let scans = scans(ctx, ctx.instances[instance].func, own);
         let info = &mut ctx.program.loops[*l];
         // A loop is cut as any of its definitions says; `plan` saw to it that no two say different things.
         if info.partition == Partition::Auto {
             info.partition = own.partition;
         }
         info.never_unroll |= never_unroll;
-        info.is_scan |= own.is_scan;
+        info.scans.extend(scans);
         info.is_relaxed &= is_relaxed;
         info.at = info.at.or(own.at);
     }

@@ -11,16 +11,17 @@ use halide_core::ops::BinOp;
 use halide_ir::hash::Map;
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, For, PrintId, Program, Stmt, Sym, Type, build};
+use std::collections::BTreeSet;
 
 /// The body of `l` with `lanes` iterations side by side, or why that cannot be.
 pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, String> {
     let variable = build::ramp(l.min.clone(), build::int(1), lanes);
-    let (is_scan, relaxed) = program.loops.get(l.id).map_or((false, false), |info| (info.is_scan, info.is_relaxed));
+    let info = program.loops.get(l.id);
+    let (scans, relaxed) = info.map_or((BTreeSet::new(), false), |info| (info.scans.clone(), info.is_relaxed));
     let mut cx = Widen {
         program,
         relaxed,
-        is_scan,
-        scanned: false,
+        scans,
         lanes,
         varying: Varying::of(l),
         values: [(Sym::Loop(l.id), variable)].into_iter().collect(),
@@ -31,7 +32,6 @@ pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, 
     let body = statement(&mut cx, &l.body);
     match cx.failed {
         Some(because) => Err(because),
-        None if is_scan && !cx.scanned => Err("the step of its scan is of no form that lanes can share".to_string()),
         None => Ok(body),
     }
 }
@@ -41,10 +41,8 @@ pub(super) struct Widen<'p> {
     pub(super) lanes: u16,
     /// True if float operations may be reordered.
     pub(super) relaxed: bool,
-    /// True if lanes follow each other along a scan.
-    is_scan: bool,
-    /// True once the step of the scan has been found.
-    pub(super) scanned: bool,
+    /// Buffers in which lanes follow each other along a scan.
+    scans: BTreeSet<BufId>,
     pub(super) varying: Varying,
     /// The vectors that stand for varying symbols.
     pub(super) values: Map<Sym, Expr>,
@@ -308,13 +306,13 @@ fn store(cx: &mut Widen<'_>, buf: BufId, old_index: &Expr, old_value: &Expr, mas
     }
     let carried = !cx.varying.inner.contains(&buf) && cx.varying.loaded.contains(&buf);
     let index_shape = lanes::shape(&index);
-    if carried && cx.is_scan {
-        let (lanes, mask) = (cx.lanes, both(cx.mask.clone(), own.clone()));
+    if cx.scans.contains(&buf) {
+        let (lanes, mask) = (cx.lanes, both(cx.mask.clone(), own));
         let made = scan::lanes_of_scan((buf, &index), old_value, lanes, mask, &mut |e| expression(cx, e));
-        if let Some(made) = made {
-            cx.scanned = true;
-            return made;
-        }
+        return made.unwrap_or_else(|because| {
+            cx.fail(because);
+            build::nothing()
+        });
     }
     if carried
         && let Shape::Uniform(place) = &index_shape

@@ -10,20 +10,19 @@ use halide_core::value;
 use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 use halide_solve::simplify::Linear;
 
-/// `buf[index] = buf[index - stride] op value` of all lanes, which follow each other along a scan; `None` if the
-/// statement is none of that form. `None`, too, if lanes
-/// that a mask leaves out do not all come behind the others. `stored` is as it was before
-/// anything was widened, which `widen` does.
+/// `buf[index] = buf[index - stride] op value` of all lanes, which follow each other along a scan; or why that cannot
+/// be. `stored` is as it was before anything was widened, which `widen` does.
 pub(super) fn lanes_of_scan(
     (buf, index): (BufId, &Expr),
     stored: &Expr,
     lanes: u16,
     mask: Option<Expr>,
     widen: &mut dyn FnMut(&Expr) -> Expr,
-) -> Option<Stmt> {
-    let Shape::Ramp(base, stride) = lanes::shape(index) else { return None };
+) -> Result<Stmt, &'static str> {
+    const OTHER: &str = "the step of its scan is of no form that lanes can share";
+    let Shape::Ramp(base, stride) = lanes::shape(index) else { return Err(OTHER) };
     let before = build::sub(base.clone(), stride.clone());
-    let ty = stored.ty().scalar()?;
+    let ty = stored.ty().scalar().ok_or(OTHER)?;
     let mut places = Vec::new();
     halide_ir::visit::for_each_node(stored, &mut |n| {
         if let ExprKind::Load { buf: from, index, mask: None } = n.kind()
@@ -37,15 +36,15 @@ pub(super) fn lanes_of_scan(
         _ => false,
     };
     let olds: Vec<Expr> = places.into_iter().filter(|(_, index)| is_before(index)).map(|(load, _)| load).collect();
-    let Step { op, new, old_first, .. } = step::chain(stored, &|e| olds.contains(e))?;
-    let idle = build::constant(value::identity(op, ty)?);
+    let Step { op, new, old_first, .. } = step::chain(stored, &|e| olds.contains(e)).ok_or(OTHER)?;
+    let idle = build::constant(value::identity(op, ty).ok_or(OTHER)?);
     let join = |old: Expr, new: Expr| if old_first { build::binary(op, old, new) } else { build::binary(op, new, old) };
     let mut all = build::broadcast(widen(&new), lanes);
     let mask = mask.map(|m| build::broadcast(m, lanes));
     if let Some(mask) = &mask {
         // Behind a lane that rests the scan would go on from another element.
         if !lanes::holds_first(mask) {
-            return None;
+            return Err("lanes that its scan leaves out come before others");
         }
         all = build::select(mask.clone(), all, build::broadcast(idle.clone(), lanes));
     }
@@ -59,7 +58,7 @@ pub(super) fn lanes_of_scan(
     }
     let carried = build::load(buf, ty, before, mask.as_ref().map(some_lane));
     let value = join(build::broadcast(carried, lanes), all);
-    Some(Stmt::Store { buf, index: index.clone(), value, mask })
+    Ok(Stmt::Store { buf, index: index.clone(), value, mask })
 }
 
 /// Returns true if two indices are one number.
