@@ -26,6 +26,7 @@ pub const APPS: &[App] = &[
     lens_blur::APP,
     mandelbrot::APP,
     collatz::APP,
+    cg_step::APP,
 ];
 
 /// The app called `name`.

@@ -195,6 +195,10 @@ pub(crate) const NESTED_ROUNDS: usize = 4;
 /// Coordinates with more nodes than this count as decided.
 pub(crate) const MOST_NESTED_NODES: usize = 100;
 
+/// The most different elements of a Func that a stage computed with it reads. Reason: a stencil of 3 dimensions of
+/// radius 3 has 343; each is a question of a millisecond at most.
+pub(crate) const MOST_READS_TOGETHER: usize = 1000;
+
 /// More conditions than this are not looked at.
 pub(crate) const MOST_CONSTRAINTS: usize = 8;
 

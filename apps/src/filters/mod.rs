@@ -4,6 +4,7 @@ pub mod bilateral_grid;
 pub mod blur;
 pub mod box_filter;
 pub mod camera_pipe;
+pub mod cg_step;
 pub mod collatz;
 pub mod conv_layer;
 pub mod cumsum;

@@ -122,7 +122,7 @@ fn every_schedule_of_the_apps_has_a_price() {
     }
     noted.values_mut().for_each(Vec::dedup);
     let expected = [
-        ("ComputedWith", vec!["harris"]),
+        ("ComputedWith", vec!["harris", "cg_step"]),
         ("InsideUnrolled", vec!["camera_pipe", "nl_means", "lens_blur"]),
         ("LanesApart", vec!["camera_pipe"]),
         ("Prefetch", vec!["blur", "max_filter"]),

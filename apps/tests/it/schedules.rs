@@ -88,6 +88,11 @@ fn mandelbrot() {
 }
 
 #[test]
+fn cg_step() {
+    check("cg_step", &SIZES, &[]);
+}
+
+#[test]
 fn collatz() {
     check("collatz", &SIZES, &[]);
 }

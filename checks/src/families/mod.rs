@@ -14,6 +14,7 @@ mod drawn;
 mod empties;
 mod folds;
 mod guards;
+mod kept;
 mod loops;
 mod narrow;
 mod overlong;
@@ -50,7 +51,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 32] = {
+const FAMILIES: [Family; 33] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -87,6 +88,7 @@ const FAMILIES: [Family; 32] = {
         family("empties", empties::empties, true),
         family("tails", tails::tails, true),
         family("overlong", overlong::overlong, true),
+        family("kept", kept::kept, false),
     ]
 };
 

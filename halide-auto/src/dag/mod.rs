@@ -259,6 +259,17 @@ fn known_span(values: &[Range], place: usize, whole: Option<(i64, i64)>) -> (i64
     }
 }
 
+/// Reads of different elements.
+fn distinct(all: impl Iterator<Item = Read>) -> Vec<Read> {
+    let mut reads: Vec<Read> = Vec::new();
+    for read in all {
+        if !reads.iter().any(|r| r.of == read.of && r.args == read.args) {
+            reads.push(read);
+        }
+    }
+    reads
+}
+
 /// The buffers that are read, with the places of different coordinates of each dimension.
 fn sources(reads: &[Read]) -> Vec<(Source, Vec<Vec<usize>>)> {
     let mut found: BTreeMap<Source, Vec<Vec<usize>>> = BTreeMap::new();
@@ -332,13 +343,7 @@ fn stage_node(pipeline: &Pipeline, (func, n): (FuncId, usize), known: &Known<'_>
     let costly: Vec<ExprId> = values.iter().chain(&stage.args).copied().collect();
     let (work, calls) = work::of_values(pipeline, &costly, contracts, &mask);
     let place = |e: &ExprId| coordinates.place(*e);
-    let mut reads: Vec<Read> = Vec::new();
-    for (of, args) in elements {
-        let args: Vec<usize> = args.iter().map(place).collect();
-        if !reads.iter().any(|r| r.of == of && r.args == args) {
-            reads.push(Read { of, args });
-        }
-    }
+    let reads = distinct(elements.into_iter().map(|(of, args)| Read { of, args: args.iter().map(place).collect() }));
     let writes = stage.args.iter().map(place).collect();
     let sources = sources(&reads);
     StageNode {

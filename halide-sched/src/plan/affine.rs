@@ -100,6 +100,16 @@ impl Affine {
         Some(difference)
     }
 
+    /// The form where variables have the values `known`; `None` if one of them has no affine value.
+    pub(super) fn with(&self, known: &BTreeMap<Atom, Option<Affine>>) -> Option<Affine> {
+        let mut sum = Affine { terms: BTreeMap::new(), offset: self.offset };
+        for (atom, factor) in &self.terms {
+            let value = known.get(atom).cloned().unwrap_or_else(|| Some(Affine::of(*atom)))?;
+            sum = sum.plus(value.scaled(*factor)?)?;
+        }
+        Some(sum)
+    }
+
     fn is_number(&self) -> bool {
         self.terms.is_empty()
     }

@@ -38,6 +38,7 @@ mod rewrite;
 mod rfactor;
 mod scan;
 mod scan_loops;
+mod shared_loops;
 mod stage;
 mod tails;
 #[cfg(test)]
@@ -47,7 +48,7 @@ mod types;
 pub use access::Collision;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
-pub use diagnostics::{OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason};
+pub use diagnostics::{OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason, TogetherReason};
 pub use expressions::reachable;
 pub use facts::order;
 pub use monoid::MonoidReason;
@@ -57,6 +58,6 @@ pub use possible::{Possible, PossibleVar, possible};
 pub use query::image_buffer;
 pub use resolve::resolve;
 pub use types::{
-    BoundConstraint, FuncPlan, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch, Room, Source,
-    StagePlan, StageVar, StageVarInfo, StorageDim, Transform, VarOrigin, With,
+    Agreement, BoundConstraint, FuncPlan, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch, Property,
+    Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, Transform, VarOrigin, With,
 };

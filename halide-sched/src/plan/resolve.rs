@@ -39,8 +39,12 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let mut labels = Labels::default();
     let rows = drafts.iter().cloned().zip(levels.iter().cloned());
     let mut funcs: IdVec<FuncId, FuncPlan> = rows.map(|(draft, levels)| plan(draft, levels, &mut labels)).collect();
-    for ((func, stage), _, _) in joined.links() {
-        funcs[func].stages[stage].with = joined.with((func, stage)).cloned();
+    for &func in joined.groups().iter().flatten() {
+        for (stage, plan) in funcs[func].stages.iter_mut().enumerate() {
+            plan.with = joined.with((func, stage)).cloned();
+            plan.agreements = joined.agreements((func, stage)).to_vec();
+            plan.needs = joined.needs((func, stage)).to_vec();
+        }
     }
     let pipeline = with_groups_together(graph.finish(), &joined);
     let groups = joined.groups().iter().map(|g| g.iter().copied().collect()).collect();

@@ -183,6 +183,8 @@ impl StageDraft {
             options: self.options,
             known: self.known,
             with: None,
+            agreements: Vec::new(),
+            needs: Vec::new(),
             case: rest,
         }
     }
@@ -225,7 +227,7 @@ impl StageDraft {
         self.nest().at_once(self.position_in_nest(position)).ok().flatten()
     }
 
-    fn nest(&self) -> Nest<'_> {
+    pub(super) fn nest(&self) -> Nest<'_> {
         let loops = self.loops.iter().filter(|l| !self.is_one(l)).map(|l| l.var).collect();
         Nest { space: &self.facts.space, transforms: &self.transforms, loops }
     }

@@ -157,6 +157,10 @@ pub struct StagePlan {
     pub atomic: bool,
     /// The stage whose outer loops run as one with those of this one.
     pub with: Option<With>,
+    /// The properties of variables that must agree for it to find what it needs of stages that it is computed with.
+    pub agreements: Vec<Agreement>,
+    /// The Funcs that it needs values of and that are computed together with its own.
+    pub needs: Vec<FuncId>,
     /// The values to be brought into caches ahead of their use.
     pub prefetches: Vec<Prefetch>,
     /// Settings that change none of its loops.
@@ -200,6 +204,29 @@ pub struct With {
     pub leader: (FuncId, usize),
     /// For each loop that runs as one, outermost first: which iterations come together.
     pub align: Vec<Align>,
+}
+
+/// Two variables of stages that are computed together that must be alike for one stage to find what it needs of the
+/// other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// The stage whose values are needed.
+    pub of: (FuncId, usize),
+    /// Its variable.
+    pub theirs: StageVar,
+    /// The variable of the stage that needs them.
+    pub own: StageVar,
+    /// The property that both variables have in common.
+    pub on: Property,
+}
+
+/// A property of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// The first value.
+    First,
+    /// The number of values.
+    Count,
 }
 
 /// A variable of a stage.

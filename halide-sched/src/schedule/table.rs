@@ -140,7 +140,8 @@ macro_rules! with_directives {
             Stage ComputeWith { site: Site, align: Align, each: LoopAligns } {
                 /// Runs loop `var` of `stage` and all loops around it as one with the loops of the same names of this
                 /// stage. In each iteration comes what `stage` does, then what this one does. Both are computed at
-                /// the same place, and neither needs values of the other.
+                /// the same place. This stage may need values of the Func of `stage` that the same iteration or an
+                /// earlier one has stored, if `stage` is that Func's last.
                 "compute_with" as "compute_with" {
                     compute_with(stage: Stage, var: Loop) =>
                         [Verb::ComputeWith { site: Site::new(stage, var), align: Align::NoAlign, each: Vec::new() }];

@@ -14,6 +14,7 @@ mod gpu_lanes;
 mod hints;
 mod hoisting;
 mod idioms;
+mod kept;
 mod kernels;
 mod lifetimes;
 mod likely;

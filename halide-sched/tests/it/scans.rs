@@ -291,6 +291,23 @@ fn check_refusal(pipeline: &Pipeline, schedule: &str, expected: Expect) {
     expected.assert_eq(&illegal(pipeline, schedule));
 }
 
+/// A scan begins at a number of 32 bits, or cannot be done in parts.
+#[test]
+fn scans_that_begin_too_far() {
+    let (x, input) = (vars!(x), ImageParam::new("in", I32, 1));
+    let (mut y, schedule) = (Func::new("y"), PARTS.replace("r.x", "s.x"));
+    y[x] = input[x];
+    let s = RDom::named("s", [(i32::MIN, 5)]);
+    y[-1 - s.x] = y[-s.x] + input[0];
+    check_refusal(
+        &Pipeline::new([&y]).unwrap(),
+        &schedule,
+        expect![[r#"
+        test:1:51: y.update(0): rfactor(ro, u)
+          `y.update(0)` reads the element before the one that it stores to, and where it begins is beyond 32 bits"#]],
+    );
+}
+
 #[test]
 fn what_is_refused() {
     let floats = cumsum(F32, 20);
@@ -371,17 +388,6 @@ fn what_is_refused() {
             test:1:51: y.update(0): rfactor(ro, u)
               `y.update(0)` reads the element before the one that it stores to, and its Func has other updates than some of single elements before it
               help: give the scan a Func of its own"#]],
-    );
-    let (mut y, schedule) = (Func::new("y"), PARTS.replace("r.x", "s.x"));
-    y[x] = input[x];
-    let s = RDom::named("s", [(i32::MIN, 5)]);
-    y[-1 - s.x] = y[-s.x] + input[0];
-    check_refusal(
-        &Pipeline::new([&y]).unwrap(),
-        &schedule,
-        expect![[r#"
-        test:1:51: y.update(0): rfactor(ro, u)
-          `y.update(0)` reads the element before the one that it stores to, and where it begins is beyond 32 bits"#]],
     );
     let chosen = |y: &mut Func, r: &RDom| {
         r.where_(input[r.x].gt(0));

@@ -280,6 +280,30 @@ fn scans_in_chunks_by_kernels() {
     agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([77]), 9))], &regions);
 }
 
+/// A stage in the blocks, and in the threads, of one whose values it needs.
+#[test]
+fn values_kept_by_the_kernel() {
+    let input = ImageParam::new("input", I32, 2);
+    let (x, y) = vars!(x, y);
+    let inside = constant_exterior(&input, 0);
+    let (mut p, mut f) = (Func::new("p"), Func::new("f"));
+    p[(x, y)] = inside[(x, y)] * 3 + x;
+    f[(x, y)] = p[(x, y)] ^ inside[(x, y)];
+    let pipeline = Pipeline::new([&p, &f]).unwrap();
+    let tiles = "gpu_tile(x, y, xo, yo, xi, yi, 8, 4, GuardWithIf)";
+    let schedules = [
+        format!("p: {tiles}\n f: {tiles} compute_with(p, xi)"),
+        format!("p: {tiles}\n f: {tiles} compute_with(p, xo)"),
+        format!(
+            "p: {tiles}\n f: split(x, xo, xi, 8, GuardWithIf) split(y, yo, yi, 4, GuardWithIf) \
+                 reorder(yi, xi, xo, yo) gpu_blocks(xo, yo) gpu_threads(yi, xi) compute_with(p, xo)"
+        ),
+    ];
+    let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
+    let regions = [[1, 1], [13, 9], [40, 24]].map(Region::of_extents);
+    agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([33, 20]), 9))], &regions);
+}
+
 /// Nothing to compute is nothing to do, also for a device.
 #[test]
 fn sizes_of_zero() {

@@ -6,8 +6,8 @@
 //! A store to memory that is read again needs many cycles before the load has it, all the more where the store is of a
 //! vector and the load of one of its lanes. The loops are serial ones whose body is a list of stores, each in every
 //! iteration; of the stores to one buffer, each may read what the one before it stored, the first what the last stored
-//! in the iteration before, at places that no data decide. Nothing else in the loop stores to the buffer. The first iteration's element is loaded in
-//! front of the loop.
+//! in the iteration before, at places that no data decide. Nothing else in the loop stores to the buffer. The first
+//! iteration's element is loaded in front of the loop.
 //!
 //! Example:
 //! ```text

@@ -27,7 +27,7 @@
 //! ```
 
 use crate::lower::nests::compute_with::{self, Block, Tree};
-use crate::lower::nests::ctx::{Ctx, Instance, NestLoop, Source, TemplateSite};
+use crate::lower::nests::ctx::{Ctx, Instance, NestLoop, TemplateSite};
 use crate::lower::nests::effects::{self, Told};
 use crate::lower::nests::vars::{Guard, Vars, bound, extent_between};
 use crate::lower::regions::slide_windows::kind_of;
@@ -36,9 +36,7 @@ use crate::plan::{Level, LoopLabel, LoopPlan, StagePlan, StageVar, VarOrigin};
 use crate::schedule::FloatMode;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
-use halide_ir::{
-    self, BufId, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, PrefetchRequest, Scope, Stmt, Sym, build, visit,
-};
+use halide_ir::{self, BufId, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, Scope, Stmt, Sym, build, visit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Funcs that are computed in the statement made so far and still need storage around it.
@@ -137,7 +135,8 @@ fn emit_block(ctx: &mut Ctx<'_>, block: Block, scope: Scope, pending: &mut Pendi
     let tree = compute_with::declare_block(ctx, block, &mut |ctx, (func, stage), inherited| {
         declare_loops(ctx, func, stage, &plan.funcs[func].stages[stage], scope, inherited)
     });
-    emit_tree(ctx, &tree, pending)
+    let checks = compute_with::agreements(ctx, &tree);
+    build::block(checks.into_iter().chain([emit_tree(ctx, &tree, pending)]))
 }
 
 /// Returns true if the values of a definition are in the caller's memory already.
@@ -396,66 +395,6 @@ fn provide_all(ctx: &Ctx<'_>, func: FuncId, sites: &[TemplateSite], put: &mut dy
 /// Returns true if a value is what the element holds already, so that it need not be stored.
 fn leaves(value: &Expr, buf: halide_ir::BufId, site: &TemplateSite) -> bool {
     matches!(value.kind(), halide_ir::ExprKind::Read { buf: b, args } if *b == buf && **args == *site.lhs)
-}
-
-/// Says which of the schedule's hints no code comes of, and why.
-pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
-    for inst in &ctx.instances {
-        let name = ctx.stage_name(inst.func, inst.stage);
-        let buffers = &ctx.program.func_buffers[inst.func];
-        let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == halide_ir::Stream::Always);
-        match inst.plan.options.stream {
-            Some(true) => {}
-            Some(false) => {
-                trace.did(name, "all stores go through the caches");
-                continue;
-            }
-            None => continue,
-        }
-        if ctx.plan.target.vector_bits < 256 {
-            trace.did_not(
-                name,
-                "stored past the caches",
-                "only kernels of vectors of 256 bits and more have stores that do",
-            );
-        } else if !streamed {
-            trace.did_not(name, "stored past the caches", "other stages of the Func are stored without");
-        } else {
-            trace.did(name, "whole vectors of kernels at multiples of their size are stored past the caches");
-        }
-    }
-}
-
-/// Writes what the schedule wants to be brought into caches ahead of its use to the loops that ask for it.
-pub(crate) fn prefetches(ctx: &mut Ctx<'_>, trace: &mut LoweringTrace) {
-    let mut all = Vec::new();
-    for inst in &ctx.instances {
-        for p in &inst.plan.prefetches {
-            let (bufs, what) = match p.what {
-                Source::Func(f) => (ctx.program.func_buffers[f].clone(), &ctx.plan.pipeline.funcs[f].name),
-                Source::Image(i) => (vec![ctx.program.image_buffers[i]], &ctx.plan.pipeline.images[i].name),
-            };
-            let mut did_not = |because| {
-                trace.did_not(ctx.stage_name(inst.func, inst.stage), format!("prefetching `{what}`"), because);
-            };
-            let (Some(at), Some(&from)) = (inst.leaves.get(&p.at), inst.leaves.get(&p.from)) else {
-                did_not("a directive after it takes its loops apart");
-                continue;
-            };
-            if ctx.plan.target.vector_bits < 256 {
-                did_not("only kernels of vectors of 256 bits and more have instructions that do");
-                continue;
-            }
-            all.push((*at, PrefetchRequest { bufs, from, offset: p.offset, bound: p.bound }));
-        }
-    }
-    for (at, request) in all {
-        let info = &mut ctx.program.loops[at];
-        // Stages whose loops run as one may ask for the same.
-        if !info.prefetches.contains(&request) {
-            info.prefetches.push(request);
-        }
-    }
 }
 
 /// Writes to loops which Funcs allocate memory there, outside of where they are stored. It stays inside of loops whose

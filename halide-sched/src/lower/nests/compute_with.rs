@@ -15,10 +15,10 @@ use crate::lower::nests::build_nests::{placeholders, scans};
 use crate::lower::nests::ctx::{Ctx, Instance, SharedLeaf};
 use crate::lower::nests::vars::Vars;
 use crate::lower::trace::LoweringTrace;
-use crate::plan::{StageVar, With, block_order};
+use crate::plan::{Agreement, Property, StageVar, With, block_order};
 use crate::schedule::{Align, FloatMode, Partition};
 use halide_core::ids::FuncId;
-use halide_ir::{Expr, ExprKind, LoopId, Scope, build, visit};
+use halide_ir::{Expr, ExprKind, Fault, LoopId, Scope, Stmt, build, visit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A definition.
@@ -60,7 +60,8 @@ pub(crate) fn blocks(ctx: &Ctx<'_>, members: &[FuncId]) -> Vec<Block> {
         }
         s
     };
-    let order = block_order(&stages, &root).expect("`plan` checked the order of stages");
+    let needs = |(func, stage): Stage| ctx.plan.funcs[func].stages[stage].needs.as_slice();
+    let order = block_order(&stages, &root, &needs).expect("`plan` checked the order of stages");
     order.into_iter().map(|at| block(&links, at)).collect()
 }
 
@@ -272,6 +273,52 @@ fn stay_inside(ctx: &mut Ctx<'_>, instance: usize, position: usize) {
         leaf.within = known.then_some(within);
         leaf.ends = known.then_some(ends);
     });
+}
+
+/// Checks that variables of definitions that need values of others in their loops are alike where the plan asks for it:
+/// then iterations that run together are of the same coordinates.
+pub(crate) fn agreements(ctx: &mut Ctx<'_>, tree: &Tree) -> Vec<Stmt> {
+    let (mut all, mut todo) = (Vec::new(), vec![tree]);
+    while let Some(tree) = todo.pop() {
+        all.push(tree.instance);
+        todo.extend(&tree.members);
+    }
+    let mut checks = Vec::new();
+    for &reader in &all {
+        for agreement in &ctx.instances[reader].plan.agreements {
+            let is_it = |i: &&usize| (ctx.instances[**i].func, ctx.instances[**i].stage) == agreement.of;
+            let Some(&stores) = all.iter().find(is_it) else { continue };
+            checks.push(check(ctx, agreement, stores, reader));
+        }
+    }
+    let assert = |(cond, what, args): (Expr, String, [Expr; 2])| {
+        let fault = ctx.program.faults.push(Fault::Promise { what });
+        Stmt::Assert { cond, fault, args: args.to_vec() }
+    };
+    checks.into_iter().map(assert).collect()
+}
+
+/// The condition that two variables are alike, in words, too, and their values.
+fn check(ctx: &Ctx<'_>, agreement: &Agreement, stores: usize, reader: usize) -> (Expr, String, [Expr; 2]) {
+    let property = |i: usize, var: StageVar, on: Property| {
+        let inst = &ctx.instances[i];
+        let values = placeholders(ctx, inst);
+        let vars = Vars::of(ctx, inst);
+        let value = if on == Property::First { vars.min(var) } else { vars.extent(var) };
+        visit::substitute(&value, &|s| values.get(&s).cloned())
+    };
+    let Agreement { theirs, own, on, .. } = *agreement;
+    let values = [property(stores, theirs, on), property(reader, own, on)];
+    // What has no values needs none.
+    let is_empty = build::le(property(reader, own, Property::Count), build::int(0));
+    let cond = build::or(is_empty, build::eq(values[0].clone(), values[1].clone()));
+    let text = |i: usize, var: StageVar| format!("`{}` of {}", ctx.instances[i].plan.vars[var].name, name(ctx, i));
+    let (own, theirs) = (text(reader, own), text(stores, theirs));
+    let what = match on {
+        Property::First => format!("{own} begins where {theirs} does, in whose loops it runs"),
+        Property::Count => format!("{own} has as many values as {theirs}, in whose loops it runs"),
+    };
+    (cond, what, values)
 }
 
 /// Says which definitions run in loops of others.

@@ -6,6 +6,7 @@ pub(crate) mod ctx;
 pub(crate) mod cut;
 pub(crate) mod effects;
 pub(crate) mod guards;
+pub(crate) mod hints;
 pub(crate) mod likely_if_innermost;
 pub(crate) mod reached_factors;
 pub(crate) mod translate;

@@ -1,15 +1,19 @@
 //! The stages that are computed with others, as far as they are known.
 
 use crate::plan::graph::Stage;
-use crate::plan::types::With;
+use crate::plan::types::{Agreement, With};
 use halide_core::ids::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The stages that are computed with others.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Joined {
     /// The directive of each stage that has a leader, and what it says.
     pub(super) links: BTreeMap<Stage, (usize, With)>,
+    /// The properties of variables that must agree where a stage needs values of one that it is computed with.
+    pub(super) agreements: BTreeMap<Stage, Vec<Agreement>>,
+    /// The Funcs of its group that a stage needs values of.
+    pub(super) needs: BTreeMap<Stage, Vec<FuncId>>,
     groups: Vec<BTreeSet<FuncId>>,
 }
 
@@ -27,6 +31,16 @@ impl Joined {
     /// The leader of a stage.
     pub(crate) fn with(&self, stage: Stage) -> Option<&With> {
         self.links.get(&stage).map(|(_, with)| with)
+    }
+
+    /// The properties of variables that must agree for a stage to find what it needs of those that it is computed with.
+    pub(crate) fn agreements(&self, stage: Stage) -> &[Agreement] {
+        self.agreements.get(&stage).map_or(&[], Vec::as_slice)
+    }
+
+    /// The Funcs of its group that a stage needs values of.
+    pub(crate) fn needs(&self, stage: Stage) -> &[FuncId] {
+        self.needs.get(&stage).map_or(&[], Vec::as_slice)
     }
 
     /// The number of outer loops of `stage` that are those of `leader` as well.

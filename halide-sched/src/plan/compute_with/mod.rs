@@ -2,25 +2,29 @@
 //!
 //! A stage is computed with at most one other, its leader, and so trees of stages come about: blocks. The Funcs of all
 //! stages of a block, and of blocks with stages of the same Funcs, are a group, which is computed at one place, its
-//! blocks one after the other. So nothing in a group may need values of the rest of it, no other group may stand in
-//! between, and the stages of a Func stay in their order.
+//! blocks one after the other. So no other Func may stand in between, and the stages of a Func stay in their order. A
+//! stage may need values of a Func of its group that earlier blocks compute, or that its own block has stored when it
+//! reads them (`kept`).
 
 mod cuts;
 mod joined;
+mod kept;
 mod order;
+mod reads;
 
 pub(super) use joined::Joined;
-pub(crate) use order::block_order;
 pub(super) use order::order;
+pub(crate) use order::{Waits, block_order};
 
-use super::diagnostics::{Errors, Problem};
+use super::diagnostics::{Errors, Problem, TogetherReason};
 use super::draft::{FuncDraft, Request};
 use super::graph::{Graph, Stage};
 use super::stage::{StageDraft, WithDraft};
 use crate::plan::types::With;
 use crate::schedule::{Align, LoopKind, closest, kind_word};
 use halide_core::ids::{FuncId, IdVec};
-use std::collections::BTreeSet;
+use kept::Kept;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Follows every `compute_with`; what is not legal is reported and left out.
 pub(super) fn join(graph: &Graph, drafts: &IdVec<FuncId, FuncDraft>, errors: &mut Errors<'_>) -> Joined {
@@ -31,10 +35,7 @@ pub(super) fn join(graph: &Graph, drafts: &IdVec<FuncId, FuncDraft>, errors: &mu
     for (stage, with) in said {
         let joiner = Joiner { graph, drafts, joined: &joined };
         match joiner.link(stage, with) {
-            Ok(link) => {
-                joined.merge(stage.0, link.leader.0);
-                joined.links.insert(stage, (with.directive, link));
-            }
+            Ok(more) => joined = more,
             Err(problem) => problem.into_iter().for_each(|p| errors.report(with.directive, p)),
         }
     }
@@ -61,8 +62,9 @@ impl Joiner<'_> {
         self.draft(stage).subject.clone()
     }
 
-    /// Returns the link that a `compute_with` directive makes, or the reason that it is not legal.
-    fn link(&self, stage: Stage, with: &WithDraft) -> Result<With, Option<Problem>> {
+    /// Returns what is computed together with the link that a `compute_with` directive makes, or the reason that it is
+    /// not legal.
+    fn link(&self, stage: Stage, with: &WithDraft) -> Result<Joined, Option<Problem>> {
         for (func, _) in [stage, with.leader] {
             let is_placed = matches!(&self.drafts[func].compute, Some((request, _)) if *request != Request::Inline);
             if !is_placed && !self.graph.data().outputs.contains(&func) {
@@ -78,10 +80,21 @@ impl Joiner<'_> {
         if self.joined.root(with.leader) == stage {
             return Err(Some(Problem::WithEachOther { of: self.text(stage), leader: self.text(with.leader) }));
         }
-        self.dependences(stage, with.leader)?;
-        let link = With { leader: with.leader, align };
-        self.stages_in_order(stage, &link)?;
-        Ok(link)
+        let mut joined = self.joined.clone();
+        joined.merge(stage.0, with.leader.0);
+        joined.links.insert(stage, (with.directive, With { leader: with.leader, align }));
+        self.dependences(stage, with.leader, &joined)?;
+        let kept = Kept { graph: self.graph, drafts: self.drafts, joined: &joined };
+        let all = joined.group(stage.0);
+        let mut agreements = BTreeMap::new();
+        for (reader, agreement) in kept.agreements(&all)? {
+            agreements.entry(reader).or_insert_with(Vec::new).push(agreement);
+        }
+        let needs = needs(&kept, &all);
+        joined.agreements.extend(agreements);
+        joined.needs.extend(needs);
+        self.stages_in_order(&all, &joined)?;
+        Ok(joined)
     }
 
     /// The alignment of every loop that is to run as one.
@@ -114,51 +127,46 @@ impl Joiner<'_> {
         Ok(names.iter().map(said).collect())
     }
 
-    /// Nothing in the two groups that become one may need values of the rest.
-    fn dependences(&self, stage: Stage, leader: Stage) -> Result<(), Option<Problem>> {
-        let all = &self.joined.group(stage.0) | &self.joined.group(leader.0);
-        for &producer in &all {
-            let reached = self.consumers(&BTreeSet::from([producer]), &|f| BTreeSet::from([f]));
-            if let Some(&consumer) = all.iter().find(|f| **f != producer && reached.contains(f)) {
-                let (consumer, producer) = (self.name(consumer), self.name(producer));
-                return Err(Some(Problem::WithDependent { consumer, producer }));
-            }
+    /// No other Func stands between Funcs of the group, needed by one and needing another.
+    fn dependences(&self, stage: Stage, leader: Stage, joined: &Joined) -> Result<(), Option<Problem>> {
+        let kept = Kept { graph: self.graph, drafts: self.drafts, joined };
+        let all = joined.group(stage.0);
+        let alone = |func| BTreeSet::from([func]);
+        if let Some([producer, between, consumer]) = kept.in_between(&all, &alone) {
+            let [consumer, producer, between] = [consumer, producer, between].map(|func| self.name(func));
+            return Err(Some(Problem::WithDependent { consumer, producer, why: TogetherReason::Between(between) }));
         }
-        let reached = self.consumers(&all, &|f| if all.contains(&f) { all.clone() } else { self.joined.group(f) });
-        if reached.is_disjoint(&all) {
-            return Ok(());
+        match kept.in_between(&all, &|func| joined.group(func)) {
+            None => Ok(()),
+            Some(_) => Err(Some(Problem::WithTangled { of: self.text(stage), leader: self.text(leader) })),
         }
-        Err(Some(Problem::WithTangled { of: self.text(stage), leader: self.text(leader) }))
     }
 
-    /// The Funcs that need values of `of`, over any number of others, where `group` counts as one.
-    fn consumers(&self, of: &BTreeSet<FuncId>, group: &dyn Fn(FuncId) -> BTreeSet<FuncId>) -> BTreeSet<FuncId> {
-        let mut reached = BTreeSet::new();
-        let mut todo: Vec<FuncId> = of.iter().copied().collect();
-        while let Some(func) = todo.pop() {
-            for &(caller, _) in self.graph.callers(func) {
-                if !reached.contains(&caller) {
-                    let together = group(caller);
-                    reached.extend(&together);
-                    todo.extend(together);
-                }
-            }
-        }
-        reached
-    }
-
-    /// The blocks of the group still have an order in which the stages of every Func come one after the other.
-    fn stages_in_order(&self, stage: Stage, link: &With) -> Result<(), Option<Problem>> {
-        let all = &self.joined.group(stage.0) | &self.joined.group(link.leader.0);
+    /// The blocks of the group have an order in which the stages of every Func come one after the other, and behind
+    /// what they need.
+    fn stages_in_order(&self, all: &BTreeSet<FuncId>, joined: &Joined) -> Result<(), Option<Problem>> {
         let stages: Vec<Stage> =
             all.iter().flat_map(|&f| (0..self.drafts[f].stages.len()).map(move |s| (f, s))).collect();
-        let root = |s: Stage| match self.joined.root(s) {
-            root if root == stage => self.joined.root(link.leader),
-            root => root,
-        };
-        match block_order(&stages, &root) {
+        match block_order(&stages, &|stage| joined.root(stage), &|stage| joined.needs(stage)) {
             Ok(_) => Ok(()),
-            Err((func, _)) => Err(Some(Problem::WithOrder { func: self.name(func) })),
+            Err(Waits { stage, needs: None }) => Err(Some(Problem::WithOrder { func: self.name(stage.0) })),
+            Err(Waits { stage, needs: Some(producer) }) => {
+                let (consumer, producer) = (self.name(stage.0), self.name(producer));
+                let why = TogetherReason::Before(producer.clone());
+                Err(Some(Problem::WithDependent { consumer, producer, why }))
+            }
         }
     }
+}
+
+/// The Funcs of a group that each of its stages needs values of.
+fn needs(kept: &Kept<'_>, all: &BTreeSet<FuncId>) -> BTreeMap<Stage, Vec<FuncId>> {
+    let stages = all.iter().flat_map(|&f| (0..kept.drafts[f].stages.len()).map(move |s| (f, s)));
+    let mut needs: BTreeMap<Stage, Vec<FuncId>> = stages.map(|stage| (stage, Vec::new())).collect();
+    for &producer in all {
+        for reader in kept.readers(producer).into_iter().filter(|(func, _)| *func != producer) {
+            needs.entry(reader).and_modify(|needs| needs.push(producer));
+        }
+    }
+    needs
 }

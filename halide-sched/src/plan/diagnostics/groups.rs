@@ -23,8 +23,9 @@ macro_rules! groups {
         WithElsewhere { of: String, at: String, leader: String, leader_at: String } =>
             format!("`{of}` is computed at {at}, and `{leader}` at {leader_at}"),
             help "compute both at the same loop, or both at the root";
-        WithDependent { consumer: String, producer: String } =>
-            format!("`{consumer}` needs values of `{producer}`, so they cannot be computed together");
+        WithDependent { consumer: String, producer: String, why: TogetherReason } =>
+            format!("`{consumer}` needs values of `{producer}`: {}", why.text()),
+            help why.remedy();
         WithTangled { of: String, leader: String } =>
             {
                 let both = format!("`{of}` and `{leader}` cannot be computed together");

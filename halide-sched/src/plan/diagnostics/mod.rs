@@ -13,4 +13,4 @@ mod reasons;
 pub(super) use error::Errors;
 pub use error::ScheduleError;
 pub use problem::Problem;
-pub use reasons::{OrderReason, ScanReason, Shared, StepReason};
+pub use reasons::{OrderReason, ScanReason, Shared, StepReason, TogetherReason};

@@ -12,7 +12,7 @@ use super::groups::groups;
 use super::loops::loops;
 use super::names::names;
 use super::places::places;
-use super::reasons::{OrderReason, ScanReason, Shared, StepReason};
+use super::reasons::{OrderReason, ScanReason, Shared, StepReason, TogetherReason};
 use crate::plan::access::Collision;
 use crate::plan::dependence::Conflict;
 use crate::plan::monoid::MonoidReason;

@@ -1,5 +1,6 @@
 //! Reasons that several mistakes share.
 
+use halide_core::error::Location;
 use halide_core::types::ScalarType;
 
 /// A reason for which the order of a reduction cannot be changed.
@@ -20,6 +21,78 @@ impl OrderReason {
             OrderReason::NotCommutative => "is no associative and commutative operation on the old value alone",
             OrderReason::InOrder => "takes the first of several that are as good",
             OrderReason::Floats => "rounds differently in another order",
+        }
+    }
+}
+
+/// A reason for which a stage cannot be computed with a stage of a Func that it needs values of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TogetherReason {
+    /// It does not come behind the last stage of this Func in the same loops.
+    Before(String),
+    /// It needs them by way of this Func, which is computed by itself.
+    Between(String),
+    /// Iterations that run together have different values of the loops' variables.
+    Aligned,
+    /// Its loops and coordinates are beyond what can be told.
+    Beyond,
+    /// The last pieces of a loop that this one is a part of may begin earlier.
+    Shifts {
+        /// The stage.
+        of: String,
+        /// Its loop.
+        var: String,
+    },
+    /// It may read an element before another iteration stores it.
+    Early {
+        /// The element that is read, as it is written.
+        read: String,
+        /// The element that is stored, as it is written.
+        store: String,
+        /// The place of the read.
+        at: Location,
+    },
+}
+
+impl TogetherReason {
+    /// Returns the reason as a main clause.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            TogetherReason::Before(producer) => format!("it would not come behind the last stage of `{producer}`"),
+            TogetherReason::Between(func) => {
+                format!("they come by way of `{func}`, which is computed by itself")
+            }
+            TogetherReason::Aligned => "their loops run together at different values of their variables".to_string(),
+            TogetherReason::Beyond => "their loops are too many, or of forms that cannot be compared".to_string(),
+            TogetherReason::Shifts { of, var } => {
+                format!("`{var}` of `{of}` is a part of a loop whose last piece may begin earlier, to fit")
+            }
+            TogetherReason::Early { read, store, at } => format!(
+                "an iteration of the loops that run as one may load `{read}` before another one stores it to \
+                 `{store}`, at {at}"
+            ),
+        }
+    }
+
+    /// Returns the way out of it.
+    pub(crate) fn remedy(&self) -> String {
+        match self {
+            TogetherReason::Before(producer) => {
+                format!(
+                    "compute its stages that need `{producer}` with the last stage of `{producer}`, or none of them"
+                )
+            }
+            TogetherReason::Between(func) => {
+                format!("inline `{func}`, or compute it at the root, and its consumers apart")
+            }
+            TogetherReason::Aligned => "say NoAlign of all loops that run as one".to_string(),
+            TogetherReason::Beyond => "compute them one after the other".to_string(),
+            TogetherReason::Shifts { of, .. } => format!("give the split of `{of}` the tail GuardWithIf"),
+            TogetherReason::Early { .. } => {
+                "let fewer loops run as one, from the outermost, none of them parallel; or compute them one after the \
+                 other"
+                    .to_string()
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ struct Effects {
     open: bool,
     /// True if one stands under such a condition.
     settled: bool,
-    /// Why the next iteration may have effects although this one has none.
+    /// The reason that the next iteration may have effects although this one has none.
     why_not: Option<&'static str>,
 }
 

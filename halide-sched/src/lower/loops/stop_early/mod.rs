@@ -13,8 +13,8 @@
 //! in an iteration. A lane that is done keeps its element: where that is known to be the thread's own, it is stored
 //! again, so that registers can hold it (`at_rest`).
 //!
-//! Where loops inside hold the effects, a flag says if an iteration had one, and the loop ends behind the first that had
-//! none (`flag`).
+//! Where loops inside hold the effects, a flag says if an iteration had one, and the loop ends behind the first that
+//! had none (`flag`).
 //!
 //! Loops with other loops inside that are not serial stay as they are, as do lanes of subgroups, which need each other,
 //! atomic steps, and definitions for which a schedule allows races: there others may change memory meanwhile.

@@ -101,22 +101,11 @@ fn places() {
 #[test]
 fn dependences() {
     check_with(
-        "a: compute_with(p, y)",
-        expect![[r#"
-        test:2:4: a: compute_with(p, y)
-          `a` needs values of `p`, so they cannot be computed together"#]],
-    );
-    check_with(
         "p: compute_with(a, y)",
         expect![[r#"
-        test:2:4: p: compute_with(a, y)
-          `a` needs values of `p`, so they cannot be computed together"#]],
-    );
-    check_with(
-        "b: compute_with(c, y)",
-        expect![[r#"
-        test:2:4: b: compute_with(c, y)
-          `b` needs values of `c`, so they cannot be computed together"#]],
+            test:2:4: p: compute_with(a, y)
+              `a` needs values of `p`: it would not come behind the last stage of `p`
+              help: compute its stages that need `p` with the last stage of `p`, or none of them"#]],
     );
     check_with(
         "a: compute_with(b, y) b: compute_with(a, y)",
@@ -127,8 +116,9 @@ fn dependences() {
     check_with(
         "b: compute_with(a, y) c: compute_with(a, y)",
         expect![[r#"
-        test:2:26: c: compute_with(a, y)
-          `b` needs values of `c`, so they cannot be computed together"#]],
+            test:2:26: c: compute_with(a, y)
+              `b` needs values of `c`: it would not come behind the last stage of `c`
+              help: compute its stages that need `c` with the last stage of `c`, or none of them"#]],
     );
     check_with(
         "b: compute_with(a.update(0), y) b.update(0): compute_with(a, y)",
