@@ -210,11 +210,16 @@ fn value_at(def: &ImageDef, start: u64, at: &[i32], small: bool) -> Scalar {
         coords.fold(start, |h, (_, &c)| Random::new(h ^ c as u32 as u64).bits())
     };
     let mut random = Random::new(key(None));
-    let ValuePromise { range, grows } = def.values;
+    let ValuePromise { range, grows, distinct } = def.values;
     let (low, high) = range.unwrap_or_else(|| {
         let end = |e: Option<i128>, other| e.map_or(other, |v| v.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
         (end(def.ty.int_min(), 0), end(def.ty.int_max(), 0))
     });
+    if distinct {
+        // Neighbours change places. Coordinates are from -8 to 31, as `scatters` draws them.
+        let place = at.iter().rev().fold(0, |place, &c| place * 40 + i64::from(c) + 8);
+        return Scalar::int(def.ty, (low.max(0) + (place ^ (start % 4) as i64)).into());
+    }
     let value = match (grows, range) {
         (Some(dim), _) => {
             // Steps of `step` quarters, of which the last may be longer; each row has its own.

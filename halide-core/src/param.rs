@@ -193,14 +193,37 @@ impl ImageParam {
     /// Promises that every element of this integer image is in `min ..= max`: what is read at such a coordinate is then
     /// no more than that. Every run checks it before it begins, and is an error where it does not hold.
     pub fn promise_values(&self, min: i64, max: i64) {
-        let more = ValuePromise { range: Some((min, max)), grows: None };
+        let more = ValuePromise { range: Some((min, max)), ..ValuePromise::default() };
         self.body().promise.set(self.body().promise.get().and(more));
     }
     /// Promises that no element of this integer image is less than the one before it along dimension `dim`, as offsets
     /// of ragged rows are: what rows `a` to `b` need is then between the offset of `a` and that of `b`. Every run
     /// checks it before it begins, and is an error where it does not hold.
     pub fn promise_growing(&self, dim: usize) {
-        let more = ValuePromise { range: None, grows: Some(dim) };
+        let more = ValuePromise { grows: Some(dim), ..ValuePromise::default() };
+        self.body().promise.set(self.body().promise.get().and(more));
+    }
+    /// Promises that no two elements of this integer image are equal: what is stored at such coordinates is stored to
+    /// different elements, so that iterations may run at once without races. Every run checks it before it begins, and
+    /// is an error where it does not hold.
+    ///
+    /// ```
+    /// use halide_core::expr::*;
+    /// use halide_core::types::*;
+    /// use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+    ///
+    /// let (values, order) = (ImageParam::new("values", F32, 1), ImageParam::new("order", I32, 1));
+    /// order.promise_values(0, 999);
+    /// order.promise_distinct();
+    /// let (x, mut f) = (vars!(x), Func::new("f"));
+    /// f[x] = 0.0f32.expr();
+    /// let r = RDom::named("r", [(0, 1000)]);
+    /// f[order[r.x]] = values[r.x]; // A schedule may say `f.update(0): parallel(r.x)`.
+    /// Pipeline::new([&f])?;
+    /// # Ok::<(), halide_core::error::AlgorithmErrors>(())
+    /// ```
+    pub fn promise_distinct(&self) {
+        let more = ValuePromise { distinct: true, ..ValuePromise::default() };
         self.body().promise.set(self.body().promise.get().and(more));
     }
     /// The extent of dimension 0.

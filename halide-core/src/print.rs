@@ -34,7 +34,8 @@ pub fn pipeline(data: &PipelineData) -> String {
     for image in data.images.iter() {
         let range = image.values.range.map(|(min, max)| format!(" in {min} to {max}")).unwrap_or_default();
         let grows = image.values.grows.map(|dim| format!(" growing along {dim}")).unwrap_or_default();
-        let _ = writeln!(out, "image {}({}): {}{range}{grows}", image.name, image.dims, image.ty);
+        let distinct = if image.values.distinct { " distinct" } else { "" };
+        let _ = writeln!(out, "image {}({}): {}{range}{grows}{distinct}", image.name, image.dims, image.ty);
     }
     for param in data.params.iter() {
         print_param(param, &mut out);

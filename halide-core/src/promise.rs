@@ -8,6 +8,8 @@ pub struct ValuePromise {
     pub range: Option<(i64, i64)>,
     /// The dimension along which elements never fall.
     pub grows: Option<usize>,
+    /// True if no two elements are equal.
+    pub distinct: bool,
 }
 
 impl ValuePromise {
@@ -21,6 +23,6 @@ impl ValuePromise {
             (Some((a, b)), Some((c, d))) => Some((a.max(c), b.min(d))),
             (a, b) => a.or(b),
         };
-        ValuePromise { range, grows: self.grows.or(other.grows) }
+        ValuePromise { range, grows: self.grows.or(other.grows), distinct: self.distinct || other.distinct }
     }
 }

@@ -19,6 +19,7 @@ mod loops;
 mod narrow;
 mod overlong;
 mod planes;
+mod scatters;
 mod sides;
 mod sums;
 mod tails;
@@ -51,7 +52,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 33] = {
+const FAMILIES: [Family; 34] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -89,6 +90,7 @@ const FAMILIES: [Family; 33] = {
         family("tails", tails::tails, true),
         family("overlong", overlong::overlong, true),
         family("kept", kept::kept, false),
+        family("scatters", scatters::scatters, false),
     ]
 };
 

@@ -113,6 +113,17 @@ pub enum RunError {
         /// The one before it.
         before: Box<i128>,
     },
+    /// Two equal elements, in an image whose elements are promised to be distinct.
+    PromisedDistinct {
+        /// The image.
+        image: String,
+        /// The coordinates of the first of them.
+        first: Vec<i32>,
+        /// The coordinates of the second.
+        second: Vec<i32>,
+        /// The elements.
+        value: Box<i128>,
+    },
     /// A number of buffers that is not the number of elements of the outputs.
     OutputBuffers {
         /// The number of elements.
@@ -284,6 +295,11 @@ impl fmt::Display for RunError {
                 f,
                 "input `{image}` falls from {before} to {value} at {at:?}, but its elements are promised to grow \
                  along dimension {dim}; give other data, or take the promise back"
+            ),
+            RunError::PromisedDistinct { image, first, second, value } => write!(
+                f,
+                "input `{image}` has {value} at {first:?} and at {second:?}, but its elements are promised to be \
+                 distinct; give other data, or take the promise back"
             ),
             RunError::OutputBuffers { expected, found } => write!(
                 f,

@@ -1,7 +1,7 @@
 //! Checks that the elements of the images given are as promised.
 
 use super::error::RunError;
-use crate::buffer::{AnyBuffer, Region};
+use crate::buffer::{AnyBuffer, Buffer, Region};
 use crate::pipeline::ImageDef;
 use crate::promise::ValuePromise;
 use crate::types::ScalarType;
@@ -41,10 +41,45 @@ fn holds<T: Element>(promise: ValuePromise, buffer: &AnyBuffer, elements: &[T], 
     promise.range.is_none_or(inside) && promise.grows.is_none_or(never_falls)
 }
 
+/// Finds an element that there is twice, and the first two places of it.
+fn equal<T: Element>(buffer: &Buffer<T>, wide: fn(T) -> i128) -> Option<(i128, [Vec<i32>; 2])> {
+    let region = buffer.region();
+    let all: Vec<i128> = match buffer.as_slice() {
+        Some(elements) => elements.iter().map(|&e| wide(e)).collect(),
+        None => region.coords().filter_map(|at| buffer.get(&at).map(wide)).collect(),
+    };
+    let value = repeated(all)?;
+    let mut places = region.coords().filter(|at| buffer.get(at).map(wide) == Some(value));
+    Some((value, [places.next()?, places.next()?]))
+}
+
+/// Returns a number that is there twice. Numbers near each other are ticked off, which takes a bit each; others are
+/// sorted.
+fn repeated(mut all: Vec<i128>) -> Option<i128> {
+    let (min, max) = (*all.iter().min()?, *all.iter().max()?);
+    let near = (all.len() as i128).saturating_mul(i128::from(u64::BITS));
+    if max - min < near {
+        let mut seen = vec![0u64; ((max - min) as usize).div_euclid(64) + 1];
+        return all.into_iter().find(|value| {
+            let at = (value - min) as usize;
+            let (word, bit) = (&mut seen[at / 64], 1 << (at % 64));
+            let was_there = *word & bit != 0;
+            *word |= bit;
+            was_there
+        });
+    }
+    all.sort_unstable();
+    all.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
 /// Finds the first element that breaks the promise.
 fn check_typed<T: Element>(def: &ImageDef, buffer: &AnyBuffer, wide: fn(T) -> i128) -> Result<(), RunError> {
     let Ok(typed) = buffer.typed::<T>() else { return Ok(()) };
-    let ValuePromise { range, grows } = def.values;
+    let ValuePromise { range, grows, distinct } = def.values;
+    if distinct && let Some((value, [first, second])) = equal(&typed, wide) {
+        let (image, value) = (def.name.clone(), Box::new(value));
+        return Err(RunError::PromisedDistinct { image, first, second, value });
+    }
     if typed.as_slice().is_some_and(|elements| holds(def.values, buffer, elements, wide)) {
         return Ok(());
     }

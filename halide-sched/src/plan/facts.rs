@@ -5,6 +5,7 @@ use super::access::{Accesses, Range};
 use super::affine::{Affine, Atom, affine, constant};
 use super::dependence::{Access, Space};
 use super::diagnostics::{OrderReason, StepReason};
+use super::distinct::places;
 use super::expressions::{expressions, reachable};
 use super::monoid::{self, Law};
 use super::recurrence::recurrence;
@@ -149,10 +150,11 @@ fn accesses(pipeline: &Pipeline, func: FuncId, stage: &StageDef, roots: &[Kind])
         }
         _ => Range::default(),
     };
-    let form = |args: &[ExprId]| args.iter().map(|&a| affine(pipeline, a)).collect();
-    let loads = self_reads(pipeline, func, stage).into_iter().map(form).collect();
+    let loads = self_reads(pipeline, func, stage);
+    let mut forms = places(pipeline, std::iter::once(&stage.args[..]).chain(loads).collect()).into_iter();
+    let store = forms.next().unwrap_or_default();
     let variables = roots.iter().map(|kind| (Atom::variable(kind), range(kind))).collect();
-    Accesses::new(variables, form(&stage.args), loads)
+    Accesses::new(variables, store, forms.collect())
 }
 
 /// The elements that an update with the variables `roots` touches, and all linear conditions on these.
@@ -179,13 +181,15 @@ fn space(pipeline: &Pipeline, func: FuncId, stage: &StageDef, roots: &[Kind]) ->
     }
     // Dimension 0 of a domain is innermost; pure variables are the same wherever two iterations meet.
     let order = (0..roots.len()).rev().filter(|&i| range(&roots[i]).is_some()).collect();
-    let access = |args: &[ExprId]| {
+    let loads = self_reads(pipeline, func, stage);
+    let all: Vec<&[ExprId]> = std::iter::once(&stage.args[..]).chain(loads).collect();
+    let text = |args: &&[ExprId]| {
         let texts: Vec<String> = args.iter().map(|&a| print::expr(pipeline, a)).collect();
-        let at = args.iter().map(|&a| affine(pipeline, a)).collect();
-        Access { text: format!("{}({})", pipeline.funcs[func].name, texts.join(", ")), at }
+        format!("{}({})", pipeline.funcs[func].name, texts.join(", "))
     };
-    let loads = self_reads(pipeline, func, stage).into_iter().map(access);
-    let accesses = std::iter::once(access(&stage.args)).chain(loads).collect();
+    let texts: Vec<String> = all.iter().map(text).collect();
+    let forms = places(pipeline, all).into_iter();
+    let accesses = texts.into_iter().zip(forms).map(|(text, at)| Access { text, at }).collect();
     let variables = roots.iter().map(Atom::variable).collect();
     Space { variables, order, mins, conditions, accesses, at: stage.at }
 }

@@ -16,6 +16,7 @@ mod compute_with;
 mod convert;
 mod dependence;
 mod diagnostics;
+mod distinct;
 mod draft;
 mod expressions;
 mod facts;

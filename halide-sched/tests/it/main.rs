@@ -5,6 +5,7 @@ mod bounds;
 mod conversions;
 mod counts;
 mod directives;
+mod distinct;
 mod early;
 mod extents;
 mod folds;

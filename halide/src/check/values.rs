@@ -32,8 +32,11 @@ pub(super) fn input(
     let (low, high) = range(need.ty, promise);
     let coords = buffer.region().coords();
     let mut view = buffer.view_mut()?;
-    for at in coords {
+    let count = need.region.coords().count() as i128;
+    let step = (7..).step_by(2).find(|step| gcd(*step, count) == 1).unwrap_or(1);
+    for (number, at) in coords.enumerate() {
         let value = match promise.grows {
+            _ if promise.distinct => low + number as i128 * step % count,
             Some(dim) => i128::from(at[dim]).clamp(low, high),
             None => low + (i128::from(hash(&at, seed)) % (high - low + 1)),
         };
@@ -41,6 +44,10 @@ pub(super) fn input(
     }
     drop(view);
     Ok(buffer)
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The range of the integers that become elements.

@@ -21,6 +21,7 @@ mod classic_counts;
 mod compiler;
 mod corners;
 mod deep;
+mod distinct;
 mod engines_agree;
 mod errors;
 mod explain_bounds;

@@ -5,7 +5,8 @@
 
 use super::joined::Joined;
 use super::reads::reads_of;
-use crate::plan::dependence::Together;
+use crate::plan::affine::affine;
+use crate::plan::dependence::{Access, Together};
 use crate::plan::diagnostics::{Problem, TogetherReason};
 use crate::plan::draft::{FuncDraft, Request};
 use crate::plan::graph::{Graph, Stage};
@@ -13,6 +14,7 @@ use crate::plan::stage::{LoopDraft, StageDraft};
 use crate::plan::types::{Agreement, Property, StageVar};
 use crate::schedule::Align;
 use halide_core::ids::{FuncId, IdVec};
+use halide_core::print;
 use std::collections::BTreeSet;
 
 /// The Funcs that are computed together, with those that they need values of.
@@ -105,15 +107,24 @@ impl Kept<'_> {
         }
         let together = Together { stores, reads: own, at_once: &at_once };
         let agreements = together.agreements().map_err(|_| TogetherReason::Beyond)?;
-        let store = together.stores.space.accesses.first().ok_or(TogetherReason::Beyond)?;
+        let store = self.store(last);
         for read in reads {
-            let early = together.too_early(store, &read.access, &agreements);
+            let early = together.too_early(&store, &read.access, &agreements);
             if early.map_err(|_| TogetherReason::Beyond)? {
-                return Err(TogetherReason::Early { read: read.access.text, store: store.text.clone(), at: read.at });
+                return Err(TogetherReason::Early { read: read.access.text, store: store.text, at: read.at });
             }
         }
         let agreement = |([theirs, own], on): ([StageVar; 2], Property)| Agreement { of: last, theirs, own, on };
         Ok(agreements.into_iter().map(agreement).collect())
+    }
+
+    /// The element that a stage stores to.
+    fn store(&self, (func, stage): Stage) -> Access {
+        let data = self.graph.data();
+        let args = &data.funcs[func].stages[stage].args;
+        let texts: Vec<String> = args.iter().map(|&a| print::expr(data, a)).collect();
+        let text = format!("{}({})", data.funcs[func].name, texts.join(", "));
+        Access { text, at: args.iter().map(|&a| affine(data, a)).collect() }
     }
 
     /// A Func that needs values of one of `all`, is not of them, and that one of `all` needs values of: these two, and
