@@ -1,8 +1,9 @@
 //! The values that depend on what gradients are asked for.
 
-use super::derivative::{is_smooth, operands};
+use super::derivative::operands;
 use crate::ids::{ExprId, FuncId, ImageId, ParamId};
 use crate::pipeline::{Kind, PipelineData};
+use crate::types::ScalarType;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A thing that the loss may have a gradient by.
@@ -49,7 +50,9 @@ impl Activity {
         for stage in &data.funcs[func].stages {
             let active = self.nodes(data, &stage.values);
             for (element, value) in stage.values.iter().enumerate() {
-                grown |= active[value] && self.active.insert(Target::Func(func, element as u8));
+                grown |= active[value]
+                    && data.exprs[*value].ty.is_float()
+                    && self.active.insert(Target::Func(func, element as u8));
             }
         }
         grown
@@ -59,16 +62,20 @@ impl Activity {
         self.active.contains(&target)
     }
 
-    /// Returns for each node below `roots` whether its value depends on what is asked for.
+    /// Returns for each node below `roots` whether its value depends on what is asked for: differentiably, or by the bits
+    /// of a float.
     pub(super) fn nodes(&self, data: &PipelineData, roots: &[ExprId]) -> BTreeMap<ExprId, bool> {
         let mut active = BTreeMap::new();
         for e in data.reachable(roots) {
             let node = &data.exprs[e];
-            let is_active = is_smooth(node.ty)
-                && match Target::of(&node.kind) {
-                    Some(target) => self.contains(target),
-                    None => operands(&node.kind).iter().any(|o| active[o]),
-                };
+            let is_float = |e: ExprId| data.exprs[e].ty.is_float();
+            let is_active = match (&node.kind, Target::of(&node.kind)) {
+                (_, Some(target)) => node.ty.is_float() && self.contains(target),
+                // Conditions are constant, and so are floats that become integers.
+                _ if node.ty == ScalarType::Bool => false,
+                (Kind::Cast(a) | Kind::SaturatingCast(a), _) if is_float(*a) && !is_float(e) => false,
+                (kind, _) => operands(kind).iter().any(|o| active[o]),
+            };
             active.insert(e, is_active);
         }
         active

@@ -4,7 +4,6 @@ use super::builder::Builder;
 use crate::ids::ExprId;
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::pipeline::Kind;
-use crate::types::ScalarType;
 use std::f64::consts::PI;
 
 /// The share of an operation's adjoint that one operand gets.
@@ -34,8 +33,7 @@ fn partial(operand: ExprId, share: Share) -> Partial {
     Partial { operand, share, guard: None }
 }
 
-/// Returns the operands of a float operation that its value depends on differentiably. An operation that is constant
-/// almost everywhere has none.
+/// Returns the operands that the value of an operation depends on, unless that is constant almost everywhere.
 pub(super) fn operands(kind: &Kind) -> Vec<ExprId> {
     match kind {
         Kind::Unary(UnOp::Neg | UnOp::Abs | UnOp::Sqrt, a) => vec![*a],
@@ -218,9 +216,4 @@ fn math_of_two(b: &mut Builder, function: MathFn, p: ExprId, q: ExprId, y: ExprI
             ]
         }
     }
-}
-
-/// Returns true if gradients flow through values of this type.
-pub(super) fn is_smooth(ty: ScalarType) -> bool {
-    ty.is_float()
 }

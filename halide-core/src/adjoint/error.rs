@@ -37,7 +37,7 @@ pub enum AdjointErrorKind {
     LossDims { loss: String, dims: usize },
     /// A region has another number of dimensions than its Func.
     RegionDims { func: String, dims: usize, given: usize },
-    /// An update is no sum.
+    /// An update is neither a sum nor a recurrence.
     NotASum { func: String, update: usize },
     /// An update stores to several sites.
     Sites { func: String },
@@ -73,9 +73,10 @@ impl AdjointErrorKind {
             RegionDims { func, dims, given } => {
                 format!("`{func}` has {} but a region of {given} is given", count(*dims, "dimension"))
             }
-            NotASum { func, update } => {
-                format!("update {update} of `{func}` is no sum: it does not add to the element that it stores")
-            }
+            NotASum { func, update } => format!(
+                "update {update} of `{func}` is neither a sum, nor stores each element once, from at most one that it \
+                 has stored before"
+            ),
             Sites { func } => format!("an update of `{func}` stores to several sites at once"),
             NotSmooth { func, operation } => format!("`{operation}` in a definition of `{func}` has no derivative"),
             Unbounded { func, var, read } => format!(
@@ -106,9 +107,10 @@ impl AdjointErrorKind {
                  `adjoints_over`, and the loss is the sum of its elements"
             ),
             RegionDims { .. } => "give `(min, extent)` for each dimension".into(),
-            NotASum { func, .. } => {
-                format!("write `{func}[..] += e`, where `e` does not read `{func}`; or a Func of its own for each step")
-            }
+            NotASum { func, .. } => format!(
+                "write `{func}[..] += e`, where `e` does not read `{func}`; or as the last update a recurrence along one \
+                 variable, such as `{func}[r] = {func}[r - 1] * c + e`; or a Func of its own for each step"
+            ),
             Sites { .. } => "write one update for each site".into(),
             NotSmooth { .. } => "keep it out of what depends on the inputs, or write the value by arithmetic".into(),
             Unbounded { func, .. } => {

@@ -14,7 +14,8 @@
 //!
 //! Rules where there is no one derivative: `select` passes to the arm taken, and the other one adds nothing, even if its
 //! derivative is infinite or not a number; `min` and `max` pass to the first operand that wins; `abs` has slope 0 at 0;
-//! rounding, integers, conditions and coordinates are constant. Updates that are no sums are refused.
+//! rounding, integers, conditions and coordinates are constant. Updates are sums, or store elements
+//! anew, the last one also as a recurrence along one variable (`scan`); others are refused.
 //!
 //! ```
 //! use halide_core::buffer::{Buffer, Region};
@@ -35,6 +36,7 @@
 mod activity;
 mod assemble;
 mod builder;
+mod definition;
 mod derivative;
 mod differentiate;
 mod domain;
@@ -42,7 +44,9 @@ mod error;
 mod invert;
 mod linear;
 mod request;
+mod scan;
 mod sweep;
+mod walk;
 
 pub use error::{AdjointError, AdjointErrorKind, AdjointErrors};
 
@@ -62,7 +66,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Names that the pipeline does not have; inputs and losses that are not floats; and every definition between the
-    /// two that has no gradient, such as an update that is no sum, each with its place.
+    /// two that has no gradient, such as an update that multiplies, each with its place.
     ///
     /// ```
     /// use halide_core::{Func, ImageParam, Pipeline, RDom, types::F32};
@@ -72,7 +76,7 @@ impl Pipeline {
     /// loss[()] = 1.0f32.into();
     /// loss[()] *= input[r.x];
     /// let error = Pipeline::new([&loss])?.adjoints("loss", &["input"]).unwrap_err();
-    /// assert!(error.to_string().contains("update 1 of `loss` is no sum"));
+    /// assert!(error.to_string().contains("update 1 of `loss` is neither a sum"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]

@@ -48,13 +48,13 @@ pub(super) struct NotSmooth(pub(super) ExprId);
 pub(super) fn sweep(
     b: &mut Builder,
     activity: &Activity,
-    roots: &[(ExprId, ExprId)],
+    roots: &[(ExprId, Adjoint)],
 ) -> Result<Vec<(ExprId, Adjoint)>, NotSmooth> {
     let values: Vec<ExprId> = roots.iter().map(|(value, _)| *value).collect();
     let active = activity.nodes(&b.data, &values);
     let mut adjoints: BTreeMap<ExprId, Adjoint> = BTreeMap::new();
     for &(value, seed) in roots {
-        accumulate(b, &mut adjoints, value, Adjoint { guard: None, value: seed });
+        accumulate(b, &mut adjoints, value, seed);
     }
     let mut leaves = Vec::new();
     // Operands have smaller ids than what uses them, so every use of a node is done before the node.
@@ -67,6 +67,10 @@ pub(super) fn sweep(
         for partial in partials(b, e).ok_or(NotSmooth(e))? {
             if !active[&partial.operand] {
                 continue;
+            }
+            // Bits of a float that have been made a number.
+            if !b.ty(partial.operand).is_float() {
+                return Err(NotSmooth(e));
             }
             let value = share(b, adjoint.value, partial.share, partial.operand);
             let guard = b.and(adjoint.guard, partial.guard);
