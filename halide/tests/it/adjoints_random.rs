@@ -99,7 +99,8 @@ fn pipeline(draw: &mut Draw) -> (Pipeline, Vec<(&'static str, [(i32, i32); 2])>)
         }
         sources.push(Source::Func(f));
     }
-    let (mut loss, r) = (Func::new("loss"), RDom::named("l", [0, 1].map(|_| (draw.between(-2, 1), draw.pick(&[1, 2, 3])))));
+    let (mut loss, r) =
+        (Func::new("loss"), RDom::named("l", [0, 1].map(|_| (draw.between(-2, 1), draw.pick(&[1, 2, 3])))));
     let last = sources.last().expect("there is a Func");
     let value = last.read([r.x.expr(), r.y.expr()]);
     loss[()] = cast::<f64>(0);
@@ -120,14 +121,18 @@ fn gradients_of_random_pipelines_are_slopes() {
         if inputs.is_empty() {
             continue;
         }
-        // All of it at the root, in threads, and in lanes.
         let output = loss.funcs[loss.outputs[0]].name.clone();
         let names: Vec<&str> = images.iter().map(|(n, _)| *n).filter(|n| known(n)).collect();
         let gradients = loss.adjoints(&output, &names).unwrap_or_else(|e| panic!("{seed}: {e}\n{loss}"));
-        let inner = |f: &&halide::pipeline::FuncDef| !gradients.outputs.iter().any(|&o| gradients.funcs[o].name == f.name);
-        let root: Vec<String> = gradients.funcs.iter().filter(inner).map(|f| format!("{}: compute_root()", f.name)).collect();
+        let inner =
+            |f: &&halide::pipeline::FuncDef| !gradients.outputs.iter().any(|&o| gradients.funcs[o].name == f.name);
+        let root: Vec<String> =
+            gradients.funcs.iter().filter(inner).map(|f| format!("{}: compute_root()", f.name)).collect();
         println!("case {seed}");
-        let found = error(&loss, &[&root.join("\n")], inputs, 1e-6);
+        let root = root.join("\n");
+        // Substituted into each other, many Funcs are long code.
+        let schedules = [root.as_str(), ""];
+        let found = error(&loss, if gradients.funcs.len() < 5 { &schedules } else { &schedules[..1] }, inputs, 1e-6);
         assert!(found < 1e-5, "case {seed}: {found}\n{loss}");
         worst = worst.max(found);
     }
