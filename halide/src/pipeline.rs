@@ -52,9 +52,9 @@ impl Pipeline {
     /// for a parameter. Ask for them over the regions of the images. Each Func `f` between loss and inputs gets one
     /// called `d_f`. Schedules can speak of them, and of the Funcs of the algorithm whose values they need.
     ///
-    /// Sums, and maps of floats by arithmetic and functions, have gradients, at whatever coordinates they read. `select`
-    /// passes to the arm taken, `min` and `max` to the first operand that wins; rounding, integers, conditions and
-    /// coordinates are constant.
+    /// Sums, and maps of floats by arithmetic and functions, have gradients, at whatever coordinates they read.
+    /// `select` passes to the arm taken, `min` and `max` to the first operand that wins; rounding, integers, conditions
+    /// and coordinates are constant.
     ///
     /// # Errors
     /// Names that the pipeline does not have; inputs and losses that are not floats; and every definition between the

@@ -62,8 +62,8 @@ impl Activity {
         self.active.contains(&target)
     }
 
-    /// Returns for each node below `roots` whether its value depends on what is asked for: differentiably, or by the bits
-    /// of a float.
+    /// Returns for each node below `roots` whether its value depends on what is asked for: differentiably, or by the
+    /// bits of a float.
     pub(super) fn nodes(&self, data: &PipelineData, roots: &[ExprId]) -> BTreeMap<ExprId, bool> {
         let mut active = BTreeMap::new();
         for e in data.reachable(roots) {

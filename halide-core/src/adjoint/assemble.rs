@@ -34,6 +34,8 @@ pub(super) struct Gradient {
     pub(super) args: Vec<VarId>,
     pub(super) ty: ScalarType,
     pub(super) at: Location,
+    /// The first and last coordinates of the region that the caller gives.
+    pub(super) given: Option<Vec<(ExprId, ExprId)>>,
 }
 
 /// A summand of a gradient: in the first definition, or in an update of its own.
@@ -49,11 +51,11 @@ pub(super) fn assemble(
     gradient: Gradient,
     contributions: &[Contribution],
 ) -> Result<FuncId, (usize, NoReduction)> {
-    let Gradient { name, args, ty, at } = gradient;
+    let Gradient { name, args, ty, at, given } = gradient;
     let own = b.coordinates(&args);
     let (mut first, mut updates) = (None, Vec::new());
     for (number, contribution) in contributions.iter().enumerate() {
-        match summand(b, contribution, &own).map_err(|why| (number, why))? {
+        match summand(b, contribution, &own, given.as_deref()).map_err(|why| (number, why))? {
             Summand::Pure(value) => {
                 first = Some(first.map_or(value, |sum| b.binary(BinOp::Add, sum, value)));
             }
@@ -73,7 +75,12 @@ pub(super) fn assemble(
 
 /// The gradient at `own` that one read adds: gathered where the read can be turned around, else scattered over all
 /// points of the reader.
-fn summand(b: &mut Builder, contribution: &Contribution, own: &[ExprId]) -> Result<Summand, NoReduction> {
+fn summand(
+    b: &mut Builder,
+    contribution: &Contribution,
+    own: &[ExprId],
+    given: Option<&[(ExprId, ExprId)]>,
+) -> Result<Summand, NoReduction> {
     let domain = &contribution.domain;
     // A predicate guards what a point reads, and only domains have predicates.
     if domain.predicate.is_none()
@@ -85,7 +92,7 @@ fn summand(b: &mut Builder, contribution: &Contribution, own: &[ExprId]) -> Resu
             rdom => Summand::Update { args: own.to_vec(), value, rdom },
         });
     }
-    scattered(b, contribution)
+    scattered(b, contribution, given)
 }
 
 /// The adjoint at the point of the reader that reads a given point of the source.
@@ -114,8 +121,13 @@ fn gathered(b: &mut Builder, contribution: &Contribution, inverse: &Inverse) -> 
     Ok(Adjoint { guard, value }.expr(b))
 }
 
-/// An update that adds the adjoint of each point of the reader to what the point reads.
-fn scattered(b: &mut Builder, contribution: &Contribution) -> Result<Summand, NoReduction> {
+/// An update that adds the adjoint of each point of the reader to what the point reads. Points outside of a given
+/// region are left out, so that data cannot ask for more.
+fn scattered(
+    b: &mut Builder,
+    contribution: &Contribution,
+    given: Option<&[(ExprId, ExprId)]>,
+) -> Result<Summand, NoReduction> {
     let domain = &contribution.domain;
     let mut made = BTreeMap::new();
     let mut rdom = None;
@@ -125,8 +137,18 @@ fn scattered(b: &mut Builder, contribution: &Contribution) -> Result<Summand, No
         b.data.rdoms[id].predicate = domain.predicate.map(|p| b.replaced(p, &mut made));
         rdom = Some(id);
     }
-    let adjoint = contribution.adjoint.expr(b);
-    let value = b.replaced(adjoint, &mut made);
-    let args = contribution.coordinates.iter().map(|&e| b.replaced(e, &mut made)).collect();
+    let mut args: Vec<ExprId> = contribution.coordinates.iter().map(|&e| b.replaced(e, &mut made)).collect();
+    let mut inside = None;
+    for (e, &(first, last)) in args.iter_mut().zip(given.unwrap_or_default()) {
+        let (from, to) = (b.binary(BinOp::Ge, *e, first), b.binary(BinOp::Le, *e, last));
+        let both = b.and(Some(from), Some(to));
+        inside = b.and(inside, both);
+        let from_first = b.binary(BinOp::Max, *e, first);
+        *e = b.binary(BinOp::Min, from_first, last);
+    }
+    let own = contribution.adjoint.guard.map(|guard| b.replaced(guard, &mut made));
+    let value = b.replaced(contribution.adjoint.value, &mut made);
+    let guard = b.and(inside, own);
+    let value = Adjoint { guard, value }.expr(b);
     Ok(Summand::Update { args, value, rdom })
 }

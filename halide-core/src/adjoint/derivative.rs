@@ -194,7 +194,8 @@ fn math_of_two(b: &mut Builder, function: MathFn, p: ExprId, q: ExprId, y: ExprI
             let (by_p, by_q) = (b.binary(BinOp::Div, p, y), b.binary(BinOp::Div, q, y));
             vec![partial(p, Share::Times(by_p)), partial(q, Share::Times(by_q))]
         }
-        // A power: without slope by its base where the exponent is zero, by its exponent where the base is not positive.
+        // A power: without slope by its base where the exponent is zero, by its exponent where the base is not
+        // positive.
         _ => {
             let log = if function == MathFn::FastPow { MathFn::FastLog } else { MathFn::Log };
             let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));

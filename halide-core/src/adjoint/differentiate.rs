@@ -1,10 +1,9 @@
 //! The pipeline of gradients: the walk, and the tables that are left of it.
 
-use super::FuncRegion;
 use super::activity::Activity;
 use super::builder::Builder;
 use super::error::{AdjointError, AdjointErrorKind, AdjointErrors};
-use super::request::Request;
+use super::request::{FuncRegion, Request};
 use super::walk::Walk;
 use crate::compact::compact;
 use crate::ids::FuncId;

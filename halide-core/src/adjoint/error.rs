@@ -108,8 +108,8 @@ impl AdjointErrorKind {
             ),
             RegionDims { .. } => "give `(min, extent)` for each dimension".into(),
             NotASum { func, .. } => format!(
-                "write `{func}[..] += e`, where `e` does not read `{func}`; or as the last update a recurrence along one \
-                 variable, such as `{func}[r] = {func}[r - 1] * c + e`; or a Func of its own for each step"
+                "write `{func}[..] += e`, where `e` does not read `{func}`; or as the last update a recurrence along \
+                 one variable, such as `{func}[r] = {func}[r - 1] * c + e`; or a Func of its own for each step"
             ),
             Sites { .. } => "write one update for each site".into(),
             NotSmooth { .. } => "keep it out of what depends on the inputs, or write the value by arithmetic".into(),

@@ -2,8 +2,8 @@
 //!
 //! A read `f[2 * x + r, y]` at every point `(x, y)` and every `r` is turned into `x = (X - r) / 2` where the remainder
 //! is zero, `y = Y`, for every `r`: the variables that are solved for become expressions of the source's coordinates
-//! `(X, Y)`, and the others stay free. Pure variables are solved for first, so that what stays free is small in stencils
-//! and convolutions. Reads such as `f[x / 2]` leave the remainder free.
+//! `(X, Y)`, and the others stay free. Pure variables are solved for first, so that what stays free is small in
+//! stencils and convolutions. Reads such as `f[x / 2]` leave the remainder free.
 
 use super::builder::Builder;
 use super::domain::{Domain, LoopVar, NoReduction, Range, is_closed, reduction};

@@ -1,21 +1,21 @@
 //! Gradients: a pipeline that computes a loss becomes one that computes the derivatives of the loss by inputs.
 //!
-//! Reverse-mode differentiation at the level of the algorithm. From the loss backwards, each Func `f` that depends on an
-//! input in question gets a Func `d_f` of its dimensions: the derivative of the loss by each element. Every read of `f`
-//! by a definition adds to `d_f` (`assemble`). A read at coordinates that can be solved for those of the reader is
-//! *gathered* (`invert`): `g[x] = f[x - 1] * w` adds `d_g[x + 1] * w` to `d_f[x]`, and a read by a sum becomes a sum. All
-//! other reads are *scattered*: an update adds at the coordinates that the reader reads, such as clamped ones. Within a
-//! definition, `sweep` applies the chain rule to each operation (`derivative`).
+//! Reverse-mode differentiation at the level of the algorithm. From the loss backwards, each Func `f` that depends on
+//! an input in question gets a Func `d_f` of its dimensions: the derivative of the loss by each element. Every read of
+//! `f` by a definition adds to `d_f` (`assemble`). A read at coordinates that can be solved for those of the reader is
+//! *gathered* (`invert`): `g[x] = f[x - 1] * w` adds `d_g[x + 1] * w` to `d_f[x]`, and a read by a sum becomes a sum.
+//! All other reads are *scattered*: an update adds at the coordinates that the reader reads, such as clamped ones.
+//! Within a definition, `sweep` applies the chain rule to each operation (`derivative`).
 //!
-//! `d_f` is zero outside of the points that the loss reads. Their box follows from the domains of the sums in the
-//! loss, as an expression of constants, parameters and sizes of images (`domain`); of a Func that is read at coordinates
-//! that nothing bounds, the caller gives it. Values of the original pipeline are computed where they were: a guard
-//! keeps every read inside of what the loss reads.
+//! `d_f` is zero outside of the points that the loss reads. Their box follows from the domains of the sums in the loss,
+//! as an expression of constants, parameters and sizes of images (`domain`); of a Func that is read at coordinates that
+//! nothing bounds, the caller gives it. Values of the original pipeline are computed where they were: a guard keeps
+//! every read inside of what the loss reads.
 //!
-//! Rules where there is no one derivative: `select` passes to the arm taken, and the other one adds nothing, even if its
-//! derivative is infinite or not a number; `min` and `max` pass to the first operand that wins; `abs` has slope 0 at 0;
-//! rounding, integers, conditions and coordinates are constant. Updates are sums, or store elements
-//! anew, the last one also as a recurrence along one variable (`scan`); others are refused.
+//! Rules where there is no one derivative: `select` passes to the arm taken, and the other one adds nothing, even if
+//! its derivative is infinite or not a number; `min` and `max` pass to the first operand that wins; `abs` has slope 0
+//! at 0; rounding, integers, conditions and coordinates are constant. Updates are sums, or store elements anew, the
+//! last one also as a recurrence along one variable (`scan`); others are refused.
 //!
 //! ```
 //! use halide_core::buffer::{Buffer, Region};
@@ -49,18 +49,16 @@ mod sweep;
 mod walk;
 
 pub use error::{AdjointError, AdjointErrorKind, AdjointErrors};
+pub use request::FuncRegion;
 
 use crate::location::Location;
 use crate::pipeline::Pipeline;
 
-/// The region of a Func, by its name: `(min, extent)` of each dimension.
-pub type FuncRegion<'r> = (&'r str, &'r [(i32, i32)]);
-
 impl Pipeline {
     /// The pipeline of the derivatives of the Func `loss` by inputs: images, and parameters, which give outputs without
     /// dimensions. Its outputs stand in the order of `by` and are called `d_w` for an input `w`; they have the type of
-    /// the input. Ask for them over the regions of the images: a gradient by an element that the loss does not depend on
-    /// is zero. The intermediate `d_f` are Funcs that schedules can speak of, next to those of the original.
+    /// the input. Ask for them over the regions of the images: a gradient by an element that the loss does not depend
+    /// on is zero. The intermediate `d_f` are Funcs that schedules can speak of, next to those of the original.
     ///
     /// The loss has no dimensions; [`Pipeline::adjoints_over`] takes others.
     ///

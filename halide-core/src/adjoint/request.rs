@@ -1,12 +1,14 @@
 //! The names that a caller gives, looked up.
 
-use super::FuncRegion;
 use super::activity::Target;
 use super::error::{AdjointError, AdjointErrorKind, AdjointErrors};
 use crate::ids::FuncId;
 use crate::location::Location;
 use crate::pipeline::PipelineData;
 use std::collections::BTreeMap;
+
+/// The region of a Func, by its name: `(min, extent)` of each dimension.
+pub type FuncRegion<'r> = (&'r str, &'r [(i32, i32)]);
 
 /// A request for gradients.
 pub(super) struct Request {

@@ -6,7 +6,7 @@ use super::builder::Builder;
 use super::domain::{NoReduction, Range};
 use super::error::{AdjointError, AdjointErrorKind};
 use super::request::Request;
-use crate::ids::FuncId;
+use crate::ids::{ExprId, FuncId};
 use crate::location::Location;
 use crate::pipeline::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,10 +61,8 @@ impl Walk {
     /// The box of the points of a Func that the loss reads.
     fn region(&mut self, func: FuncId, live: &[Target]) -> Vec<Range> {
         let dims = self.b.data.funcs[func].dims();
-        if let Some(given) = self.request.regions.get(&func) {
-            let ends = |&(min, extent): &(i32, i32)| (i64::from(min), i64::from(min) + i64::from(extent) - 1);
-            let ends: Vec<(i64, i64)> = given.iter().map(ends).collect();
-            return ends.into_iter().map(|(first, last)| Range::new(self.b.int(first), self.b.int(last))).collect();
+        if let Some(given) = self.given(func) {
+            return given.into_iter().map(|(first, last)| Range::new(first, last)).collect();
         }
         let mut region: Vec<Option<Range>> = vec![None; dims];
         for target in live {
@@ -76,6 +74,17 @@ impl Walk {
             }
         }
         region.into_iter().map(|range| range.unwrap_or(Range::UNBOUNDED)).collect()
+    }
+
+    /// The first and last coordinates of the region that the caller gives for a Func.
+    fn given(&mut self, func: FuncId) -> Option<Vec<(ExprId, ExprId)>> {
+        let given = self.request.regions.get(&func)?.clone();
+        let mut end = |e: i64| self.b.int(e);
+        let ends = |(min, extent): (i32, i32)| {
+            let (first, size) = (i64::from(min), i64::from(extent));
+            (end(first), end(first + size - 1))
+        };
+        Some(given.into_iter().map(ends).collect())
     }
 
     /// Sums up the gradient by `target`; `None` if that is refused.
@@ -98,7 +107,11 @@ impl Walk {
             Target::Param(param) => (data.params[param].name.clone(), Vec::new(), data.params[param].ty),
         };
         let name = self.b.unused_name(&format!("d_{read}"));
-        match assemble(&mut self.b, Gradient { name, args, ty, at }, &contributions) {
+        let given = match target {
+            Target::Func(func, _) => self.given(func),
+            _ => None,
+        };
+        match assemble(&mut self.b, Gradient { name, args, ty, at, given }, &contributions) {
             Ok(func) => Some(func),
             Err((number, why)) => {
                 let Contribution { domain, func, at, .. } = &contributions[number];

@@ -430,3 +430,109 @@ fn recurrences_run_the_other_way() {
         assert!(worst < 1e-6, "step {n}: {worst}");
     }
 }
+
+#[test]
+fn nets_of_three_layers_in_32_bits() {
+    // A denoiser of a 6 by 5 picture: three convolutions of 3 by 3, with tanh between them.
+    let (x, y, c) = vars!(x, y, c);
+    let picture = ImageParam::new("picture", F32, 2);
+    let weights = ["w1", "w2", "w3"].map(|name| ImageParam::new(name, F32, 4));
+    let channels = [1, 2, 2, 1];
+    let (inside, mut below) = (repeat_edge(&picture), Func::new("layer0"));
+    below[(x, y, c)] = inside[(x, y)].expr();
+    for (n, w) in weights.iter().enumerate() {
+        let r = RDom::named("k", [(-1, 3), (-1, 3), (0, channels[n])]);
+        let (mut sums, mut layer) = (Func::new(format!("sums{n}")), Func::new(format!("layer{}", n + 1)));
+        sums[(x, y, c)] = 0.0f32.expr();
+        sums[(x, y, c)] += w[(r.x, r.y, r.z, c)] * below[(x + r.x, y + r.y, r.z)];
+        layer[(x, y, c)] = tanh(sums[(x, y, c)]);
+        below = layer;
+    }
+    let (mut loss, r) = (Func::new("loss"), RDom::over(&picture));
+    let error = below[(r.x, r.y, 0)] - picture[(r.x, r.y)] * 0.5;
+    loss[()] += error * error;
+    let loss = Pipeline::new([&loss]).unwrap();
+    let gradients = loss.adjoints("loss", &["w1", "w2", "w3"]).unwrap();
+    let root: Vec<String> = gradients.funcs.iter().map(|f| format!("{}: compute_root()", f.name)).collect();
+    let schedule: Vec<String> = root.into_iter().filter(|line| !line.starts_with("d_w")).collect();
+    let schedule = format!("{}\n d_w2.update(0): parallel(w) vectorize(x, 3)", schedule.join("\n"));
+    let shape = |n: usize| [(-1, 3), (-1, 3), (0, channels[n]), (0, channels[n + 1])];
+    let mut images = vec![noise(F32, &Region::of_spans([(0, 6), (0, 5)]), 1)];
+    images.extend((0..3).map(|n| noise(F32, &Region::of_spans(shape(n)), 2 + n as u64)));
+    let names = ["picture", "w1", "w2", "w3"];
+    let call = |images: &[AnyBuffer], compiled: &Compiled, regions: &[Region]| {
+        let given = names.iter().zip(images);
+        let call = given.fold(compiled.inputs(), |call, (name, image)| call.image_named(name, image.clone()));
+        call.realize_all(regions).unwrap()
+    };
+    let regions: Vec<Region> = images[1..].iter().map(|i| i.region()).collect();
+    let found = call(&images, &compiled(&gradients, crate::CPU, &schedule), &regions);
+    assert_eq!(found, call(&images, &compiled(&gradients, Engine::Interp, ""), &regions));
+    let original = compiled(&loss, Engine::Interp, "");
+    let mut worst = 0f64;
+    for n in 0..3 {
+        for at in regions[n].coords() {
+            let mut value = |by: f32| {
+                let old = images[n + 1].get(&at).unwrap();
+                images[n + 1].set(&at, Scalar::from(old.as_f64() as f32 + by)).unwrap();
+                let value = call(&images, &original, &[point()])[0].get([0i32; 0]).unwrap().as_f64();
+                images[n + 1].set(&at, old).unwrap();
+                value
+            };
+            // Of the fourth order, so that steps may be large against roundings.
+            let (near, far) = (value(0.05) - value(-0.05), value(0.1) - value(-0.1));
+            let difference = (8.0 * near - far) / 0.6;
+            let got = found[n].get(&at).unwrap().as_f64();
+            worst = worst.max((got - difference).abs() / got.abs().max(1.0));
+        }
+    }
+    println!("largest error {worst}");
+    assert!(worst < 1e-3, "{worst}");
+}
+
+#[test]
+fn gradients_of_long_chains_stay_small() {
+    let (input, x) = (ImageParam::new("input", F32, 1), Var::new("x"));
+    let chain = |stages: usize| {
+        let mut below = repeat_edge(&input);
+        for n in 0..stages {
+            let mut f = Func::new(format!("f{n}"));
+            f[x] = tanh(below[x - 1] * below[x]) + below[2 * x + 1] * below[x / 2];
+            below = f;
+        }
+        let (mut loss, r) = (Func::new("loss"), RDom::over(&input));
+        loss[()] += below[r.x] * below[r.x];
+        let gradients = Pipeline::new([&loss]).unwrap().adjoints("loss", &["input"]).unwrap();
+        gradients.exprs.len()
+    };
+    let (short, long) = (chain(10), chain(20));
+    assert!(long < 3 * short && long < 4000, "{short} and {long} expressions");
+}
+
+#[test]
+fn gradients_have_schedules_of_their_own() {
+    // A sum without a Func, a Func that is called as a gradient would be, and a loss of two dimensions.
+    let (input, (x, y)) = (ImageParam::new("input", F32, 2), vars!(x, y));
+    let (mut f, mut d_f, r) = (Func::new("f"), Func::new("d_f"), RDom::new([(-1, 3)]));
+    let inside = mirror_image(&input);
+    f[(x, y)] = sum(inside[(x + r.x, y)] * inside[(x, y + r.x)]);
+    d_f[(x, y)] = f[(x, y)] * f[(x + 1, y)];
+    let loss = Pipeline::new([&d_f]).unwrap();
+    let gradients = loss.adjoints_over("d_f", &["input"], &[("d_f", &[(-3, 13), (2, 9)])]).unwrap();
+    let image = noise(F32, &Region::of_extents([11, 7]), 3);
+    let run = |engine, schedule: &str| {
+        let compiled = compiled(&gradients, engine, schedule);
+        compiled.inputs().image_named("input", image.clone()).realize::<f32>([11, 7]).unwrap()
+    };
+    let expected = run(Engine::Interp, "");
+    let schedules = [
+        "f: compute_root()\n d_f$1: compute_root() vectorize(x, 8)",
+        "f: compute_root() parallel(y)\n d_f$1: compute_root() split(y, yo, yi, 2) parallel(yo)\n d_sum: compute_root()
+         d_mirror_image_input: compute_root()\n d_mirror_image_input.update(0): vectorize(x, 4) parallel(y)",
+    ];
+    for schedule in schedules {
+        for engine in [Engine::Eval, crate::CPU] {
+            assert_eq!(run(engine, schedule), expected, "{schedule}\n{gradients}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Reasons that there is no gradient, as text.
 
+use halide::externs::Extern;
 use halide::prelude::*;
 
 /// The text of the reasons, without the places.
@@ -51,8 +52,8 @@ the gradient by `input` is asked for twice
         "gradients by no input are asked for
   help: name at least one image or parameter
 the loss `wide` has 1 dimension, so it is not one number
-  help: sum it in a Func without dimensions, `total[()] += wide[(r.x, ..)]`; or give its region to `adjoints_over`, and \
-the loss is the sum of its elements"
+  help: sum it in a Func without dimensions, `total[()] += wide[(r.x, ..)]`; or give its region to `adjoints_over`, \
+and the loss is the sum of its elements"
     );
     assert_eq!(
         refused_over(&[&loss], "loss", &["input"], &[("wide", &[(0, 1), (0, 1)])]),
@@ -113,8 +114,8 @@ fn updates_that_are_neither_sums_nor_recurrences() {
         assert_eq!(
             refused(&[&loss], "loss", &["input"]),
             "update 1 of `f` is neither a sum, nor stores each element once, from at most one that it has stored before
-  help: write `f[..] += e`, where `e` does not read `f`; or as the last update a recurrence along one variable, such as \
-`f[r] = f[r - 1] * c + e`; or a Func of its own for each step"
+  help: write `f[..] += e`, where `e` does not read `f`; or as the last update a recurrence along one variable, such \
+as `f[r] = f[r - 1] * c + e`; or a Func of its own for each step"
         );
     }
     // Updates that do not depend on the input are nobody's business.
@@ -210,4 +211,18 @@ fn places_are_those_of_definitions() {
     let errors = Pipeline::new([&loss]).unwrap().adjoints("loss", &["input"]).unwrap_err();
     let text = Error::from(errors).to_string();
     assert!(text.starts_with(&format!("{}:{line}:6: update 1 of `f` is neither", file!())), "{text}");
+}
+
+#[test]
+fn values_of_extern_stages() {
+    let (x, source) = (Var::new("x"), input());
+    let mut f = Func::new("f");
+    f[x] = source[x] * 2.0;
+    let turned = Extern::new("turn", [F32], 1).input(&f).compute(|_| Ok(()));
+    let loss = total("loss", |r| turned[r.x] * f[r.x]);
+    assert_eq!(
+        refused(&[&loss], "loss", &["input"]),
+        "gradients need values of the extern stage `turn`
+  help: give its results as an image of their own, of another pipeline"
+    );
 }
