@@ -73,6 +73,41 @@ fn value(draw: &mut Draw, sources: &[Source], u: Expr, v: Expr) -> Expr {
     }
 }
 
+/// An update: a sum, with a predicate or without, or values stored anew.
+fn update(draw: &mut Draw, f: &mut Func, r: &RDom, sources: &[Source], [x, y]: [Expr; 2]) {
+    let kind = draw.below(4);
+    if kind < 3 && draw.below(3) == 0 {
+        r.where_(draw.pick(&[(r.x + r.y).lt(2), r.x.ne(r.y), r.x.expr().le(1)]));
+    }
+    match kind {
+        0 => f[(x, y)] += value(draw, sources, x + r.x, y + r.y) * 0.3,
+        1 => f[(r.x, y)] += value(draw, sources, r.x.expr(), y + r.y) * 0.3,
+        2 => f[(r.x + r.y, r.x)] += value(draw, sources, r.y.expr(), r.x.expr()) * 0.3,
+        _ => f[(r.y, 1 - r.x)] = value(draw, sources, r.y.expr(), r.x.expr()),
+    }
+}
+
+/// A last update that reads what it has stored before.
+fn recurrence(draw: &mut Draw, f: &mut Func, sources: &[Source], y: Expr) {
+    let (from, size) = (draw.between(-2, 1), draw.between(0, 4));
+    let more = |draw: &mut Draw, r: &RDom| value(draw, sources, r.x.expr(), y) * 0.3;
+    let r = RDom::named("s", [(from, size)]);
+    match draw.below(3) {
+        0 => {
+            let next = f[(r.x - 1, y)] * 0.5 + more(draw, &r);
+            f[(r.x, y)] = next;
+        }
+        1 => {
+            let next = f[(2 - r.x, y)] * more(draw, &r);
+            f[(-r.x, y)] += next;
+        }
+        _ => {
+            let next = sin(f[(r.x - 2, y)] * 2.0) - more(draw, &r);
+            f[(r.x, y)] = next;
+        }
+    }
+}
+
 /// A pipeline with a loss, and the images that it reads.
 fn pipeline(draw: &mut Draw) -> (Pipeline, Vec<(&'static str, [(i32, i32); 2])>) {
     let (x, y) = vars!(x, y);
@@ -88,14 +123,10 @@ fn pipeline(draw: &mut Draw) -> (Pipeline, Vec<(&'static str, [(i32, i32); 2])>)
         f[(x, y)] = value(draw, &sources, x.expr(), y.expr());
         for _ in 0..draw.pick(&[0, 0, 1, 2]) {
             let r = RDom::new([(draw.between(-1, 1), draw.between(0, 3)), (draw.between(-2, 0), draw.between(1, 2))]);
-            if draw.below(3) == 0 {
-                r.where_(draw.pick(&[(r.x + r.y).lt(2), r.x.ne(r.y), r.x.expr().le(1)]));
-            }
-            match draw.below(3) {
-                0 => f[(x, y)] += value(draw, &sources, x + r.x, y + r.y) * 0.3,
-                1 => f[(r.x, y)] += value(draw, &sources, r.x.expr(), y + r.y) * 0.3,
-                _ => f[(r.x + r.y, r.x)] += value(draw, &sources, r.y.expr(), r.x.expr()) * 0.3,
-            }
+            update(draw, &mut f, &r, &sources, [x.expr(), y.expr()]);
+        }
+        if draw.below(3) == 0 {
+            recurrence(draw, &mut f, &sources, y.expr());
         }
         sources.push(Source::Func(f));
     }
