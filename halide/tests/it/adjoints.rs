@@ -33,6 +33,13 @@ fn compiled(pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
     made.unwrap_or_else(|e| panic!("{schedule}\n{e}\n{pipeline}"))
 }
 
+/// The schedule that computes every Func but the outputs at the root.
+pub(crate) fn at_root(pipeline: &Pipeline) -> String {
+    let is_output = |name: &str| pipeline.outputs.iter().any(|&o| pipeline.funcs[o].name == name);
+    let inner = pipeline.funcs.iter().filter(|f| !is_output(&f.name));
+    inner.map(|f| format!("{}: compute_root()\n", f.name)).collect()
+}
+
 /// The values of all gradients by the interpreter, after every engine gave the same bits under each schedule.
 pub(crate) fn gradients(pipeline: &Pipeline, schedules: &[&str], inputs: &[Given]) -> Vec<AnyBuffer> {
     let regions: Vec<Region> = inputs.iter().map(region).collect();
@@ -41,7 +48,7 @@ pub(crate) fn gradients(pipeline: &Pipeline, schedules: &[&str], inputs: &[Given
         let out = bound(&compiled, inputs).realize_all(&regions);
         out.unwrap_or_else(|e| panic!("{engine:?} {schedule}\n{e}\n{pipeline}"))
     };
-    let expected = run(Engine::Interp, "");
+    let expected = run(Engine::Interp, &at_root(pipeline));
     for schedule in schedules {
         for engine in [Engine::Eval, crate::CPU] {
             for (got, want) in run(engine, schedule).iter().zip(&expected) {
@@ -70,7 +77,7 @@ pub(crate) fn error(loss: &Pipeline, schedules: &[&str], mut inputs: Vec<Given>,
     let output = loss.funcs[loss.outputs[0]].name.clone();
     let pipeline = loss.adjoints(&output, &names).unwrap_or_else(|e| panic!("{e}\n{loss}"));
     let found = gradients(&pipeline, schedules, &inputs);
-    let original = compiled(loss, Engine::Interp, "");
+    let original = compiled(loss, Engine::Interp, &at_root(loss));
     let value = |inputs: &[Given]| {
         let out = bound(&original, inputs).realize_all(&[point()]).unwrap();
         out[0].get([0i32; 0]).unwrap().as_f64()
@@ -205,7 +212,8 @@ fn floats_of_32_bits_through_casts() {
 
 #[test]
 fn boundary_conditions_scatter_and_gather() {
-    let conditions: [(&str, fn(&ImageParam) -> Func); 5] = [
+    type Condition = fn(&ImageParam) -> Func;
+    let conditions: [(&str, Condition); 5] = [
         ("constant_exterior", |i| constant_exterior(i, 0.5)),
         ("repeat_edge", repeat_edge),
         ("repeat_image", repeat_image),
@@ -309,7 +317,7 @@ fn reads_that_no_formula_turns_around() {
     for at in 0..6i32 {
         let value = |by: f64| {
             let mut moved = buffer.clone();
-            moved.set(&[at], Scalar::float(F64, buffer.get([at]).unwrap().as_f64() + by)).unwrap();
+            moved.set([at], Scalar::float(F64, buffer.get([at]).unwrap().as_f64() + by)).unwrap();
             let call = bound(&original, &inputs).image_named("input", moved);
             call.realize::<f64>([0i32; 0]).unwrap().get([0i32; 0]).unwrap()
         };
@@ -386,7 +394,8 @@ fn ties_go_to_the_first() {
 #[test]
 fn recurrences_run_the_other_way() {
     let (input, decay, (x, y)) = (ImageParam::new("input", F64, 2), Param::<f64>::new("decay"), vars!(x, y));
-    let steps: [fn(&mut Func, &RDom, Expr, Expr, &ImageParam); 6] = [
+    type Step = fn(&mut Func, &RDom, Expr, Expr, &ImageParam);
+    let steps: [Step; 6] = [
         // A prefix sum, in place.
         |f, r, _, x, _| {
             let before = f[(x, r.x - 1)].expr();
@@ -459,9 +468,7 @@ fn nets_of_three_layers() {
     let inputs = || vec![weights(0, 1, 2), weights(1, 2, 2), weights(2, 2, 1), image("picture", &[(0, 6), (0, 5)], 1)];
     let gradients = |ty| net(ty).adjoints("loss", &["w0", "w1", "w2", "picture"]).unwrap();
     let wide = gradients(F64);
-    let is_output = |name: &str| wide.outputs.iter().any(|&o| wide.funcs[o].name == name);
-    let root = wide.funcs.iter().filter(|f| !is_output(&f.name)).map(|f| format!("{}: compute_root()", f.name));
-    let schedule = format!("{}\n d_w1.update(0): parallel(w) vectorize(x, 3)", root.collect::<Vec<_>>().join("\n"));
+    let schedule = format!("{} d_w1.update(0): parallel(w) vectorize(x, 3)", at_root(&wide));
     let run = |pipeline: &Pipeline, engine, schedule: &str, ty: ScalarType| {
         let images = inputs().into_iter().filter_map(|given| match given {
             Given::Image(name, wide) => {

@@ -1,6 +1,6 @@
 //! Gradients of random small pipelines against differences of the loss.
 
-use crate::adjoints::{error, image};
+use crate::adjoints::{at_root, error, image};
 use halide::prelude::*;
 
 struct Draw(u64);
@@ -17,6 +17,9 @@ impl Draw {
         all[self.below(all.len() as u64) as usize]
     }
 }
+
+/// The position and size of an image.
+type Spans = [(i32, i32); 2];
 
 /// A Func or an image of two dimensions.
 enum Source {
@@ -109,14 +112,14 @@ fn recurrence(draw: &mut Draw, f: &mut Func, sources: &[Source], y: Expr) {
 }
 
 /// A pipeline with a loss, and the images that it reads.
-fn pipeline(draw: &mut Draw) -> (Pipeline, Vec<(&'static str, [(i32, i32); 2])>) {
+fn pipeline(draw: &mut Draw) -> (Pipeline, Vec<(&'static str, Spans)>) {
     let (x, y) = vars!(x, y);
     let mut images = Vec::new();
     let mut sources = Vec::new();
     for name in &["p", "q"][..1 + draw.below(2) as usize] {
         let spans = [0, 1].map(|_| (draw.between(-3, 3), draw.pick(&[1, 1, 2, 3, 5])));
         images.push((*name, spans));
-        sources.push(Source::Image(ImageParam::new(*name, F64, 2), spans));
+        sources.push(Source::Image(ImageParam::new(name, F64, 2), spans));
     }
     for n in 0..1 + draw.below(4) {
         let mut f = Func::new(format!("f{n}"));
@@ -155,12 +158,8 @@ fn gradients_of_random_pipelines_are_slopes() {
         let output = loss.funcs[loss.outputs[0]].name.clone();
         let names: Vec<&str> = images.iter().map(|(n, _)| *n).filter(|n| known(n)).collect();
         let gradients = loss.adjoints(&output, &names).unwrap_or_else(|e| panic!("{seed}: {e}\n{loss}"));
-        let inner =
-            |f: &&halide::pipeline::FuncDef| !gradients.outputs.iter().any(|&o| gradients.funcs[o].name == f.name);
-        let root: Vec<String> =
-            gradients.funcs.iter().filter(inner).map(|f| format!("{}: compute_root()", f.name)).collect();
         println!("case {seed}");
-        let root = root.join("\n");
+        let root = at_root(&gradients);
         // Substituted into each other, many Funcs are long code.
         let schedules = [root.as_str(), ""];
         let found = error(&loss, if gradients.funcs.len() < 5 { &schedules } else { &schedules[..1] }, inputs, 1e-6);
