@@ -72,7 +72,7 @@ impl Pipeline {
     /// let compiled = gradients.compile(&"d_input: vectorize(x, 4)".parse()?, &Target::host())?;
     /// let row = Buffer::from_slice([3], &[1.0f32, 2.0, 3.0])?;
     /// let call = compiled.inputs().image(&input, row).param(&gain, 2.0);
-    /// let out = call.realize_all(&[Region::of_extents([3]), Region::of_extents([])])?;
+    /// let out = call.realize_all(&[Region::of_extents([3]), Region::of_extents([0i32; 0])])?;
     /// assert_eq!(out[0].typed::<f32>()?.to_vec(), [4.0, 12.0, 20.0]);
     /// assert_eq!(out[1].typed::<f32>()?.to_vec(), [44.0]);
     /// # Ok::<(), Error>(())

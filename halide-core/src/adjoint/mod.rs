@@ -20,10 +20,10 @@
 //! ```
 //! use halide_core::buffer::{Buffer, Region};
 //! use halide_core::interp::{Inputs, run};
-//! use halide_core::{Func, ImageParam, Pipeline, RDom, types::F64};
+//! use halide_core::{Func, ImageParam, IntoExpr, Pipeline, RDom, types::F64};
 //! // The loss is the sum of w[x] * w[x + 1]: its derivative by w[x] is w[x - 1] + w[x + 1], inside.
 //! let w = ImageParam::new("w", F64, 1);
-//! let r = RDom::new([(0.into(), w.width() - 1)]);
+//! let r = RDom::new([(0.expr(), w.width() - 1)]);
 //! let mut loss = Func::new("loss");
 //! loss[()] += w[r.x] * w[r.x + 1];
 //! let gradients = Pipeline::new([&loss])?.adjoints("loss", &["w"])?;
