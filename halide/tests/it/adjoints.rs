@@ -546,3 +546,16 @@ fn gradients_have_schedules_of_their_own() {
         }
     }
 }
+
+#[test]
+fn gradients_of_deep_expressions() {
+    // Deeper than a stack would hold.
+    let input = ImageParam::new("input", F64, 1);
+    let (mut loss, r) = (Func::new("loss"), RDom::over(&input));
+    loss[()] += (0..20_000).fold(input[r.x].expr(), |e, _| e * 1.0001 + 0.25);
+    let gradients = Pipeline::new([&loss]).unwrap().adjoints("loss", &["input"]).unwrap();
+    let compiled = compiled(&gradients, Engine::Interp, "");
+    let call = compiled.inputs().image_named("input", Buffer::<f64>::new([2]).unwrap());
+    let slope = call.realize::<f64>([2]).unwrap().to_vec();
+    assert!(slope.iter().all(|s| (s - 2f64.powf(20_000.0 * 1.0001f64.log2())).abs() < 1e-9), "{slope:?}");
+}
