@@ -7,6 +7,16 @@ use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::collections::{BTreeMap, HashMap};
 
+/// A dimension of a reduction domain that is to be added.
+pub(super) struct Dim {
+    /// Its name behind that of the domain.
+    pub(super) name: String,
+    /// The name by which schedules call it.
+    pub(super) said: String,
+    pub(super) min: ExprId,
+    pub(super) extent: ExprId,
+}
+
 /// A pipeline that grows. Expressions are hash-consed; operands stand before what uses them.
 pub(super) struct Builder {
     pub(super) data: PipelineData,
@@ -235,17 +245,15 @@ impl Builder {
         std::iter::once(name.to_string()).chain(numbered).find(|n| !taken(n)).expect("some number is unused")
     }
 
-    /// Adds a domain of the given dimensions: the name by which schedules call each, its first value and its extent.
-    pub(super) fn rdom(&mut self, dims: Vec<(String, ExprId, ExprId)>) -> RDomId {
+    /// Adds a domain of the given dimensions.
+    pub(super) fn rdom(&mut self, dims: Vec<Dim>) -> RDomId {
         let taken = |name: &str| self.data.rdoms.iter().any(|r| r.name == name);
         let name = (1..).map(|n| format!("r${n}")).find(|n| !taken(n)).expect("some number is unused");
-        let dims = dims.into_iter().enumerate().map(|(i, (said, min, extent))| RVarDef {
-            name: format!("{name}.{i}"),
-            said,
-            min,
-            extent,
-        });
-        let dims = dims.collect();
+        let of = |dim: Dim| {
+            let Dim { name: own, said, min, extent } = dim;
+            RVarDef { name: format!("{name}.{own}"), said, min, extent }
+        };
+        let dims = dims.into_iter().map(of).collect();
         self.data.rdoms.push(RDomDef { name, dims, predicate: None })
     }
 

@@ -137,8 +137,9 @@ impl Walk {
         let nodes = self.b.coordinates(&args);
         let mut vars = Vec::new();
         for (dim, &node) in nodes.iter().enumerate().filter(|(dim, node)| number == 0 || stage.args[*dim] == **node) {
-            let name = format!("r.{}", self.b.data.vars[args[dim]]);
-            vars.push(LoopVar { node, name, range: region[dim], is_pure: true });
+            let own_name = self.b.data.vars[args[dim]].clone();
+            let name = format!("r.{own_name}");
+            vars.push(LoopVar { node, name, own_name, range: region[dim], is_pure: true });
         }
         let Some(rdom) = stage.rdom else { return Domain { vars, predicate: None } };
         let def = self.b.data.rdoms[rdom].clone();
@@ -146,7 +147,8 @@ impl Walk {
             let node = self.b.node(Kind::RVar { rdom, dim: dim as u8 }, ScalarType::I32);
             let end = self.b.add(rvar.min, rvar.extent);
             let range = Range::new(rvar.min, self.b.offset(end, -1));
-            vars.push(LoopVar { node, name: rvar.said, range, is_pure: false });
+            let (name, own_name) = (rvar.said.clone(), rvar.said);
+            vars.push(LoopVar { node, name, own_name, range, is_pure: false });
         }
         Domain { vars, predicate: def.predicate }
     }

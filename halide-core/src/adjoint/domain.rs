@@ -1,7 +1,7 @@
 //! The points that a definition is computed at, and the ranges of coordinates over them as expressions of the sizes of
 //! images, parameters and constants.
 
-use super::builder::Builder;
+use super::builder::{Builder, Dim};
 use crate::ids::{ExprId, RDomId};
 use crate::ops::{BinOp, UnOp};
 use crate::pipeline::{DimField, Kind, PipelineData};
@@ -49,8 +49,10 @@ impl Range {
 pub(super) struct LoopVar {
     /// Its node.
     pub(super) node: ExprId,
-    /// The name of a reduction variable that stands for it.
+    /// The name by which schedules call a reduction variable that stands for it.
     pub(super) name: String,
+    /// Its own name, which printed pipelines show behind that of the domain.
+    pub(super) own_name: String,
     pub(super) range: Range,
     /// True for a variable of the Func, false for one of the reduction domain.
     pub(super) is_pure: bool,
@@ -70,15 +72,15 @@ pub(super) fn reduction(b: &mut Builder, vars: &[&LoopVar]) -> Result<(RDomId, V
     if vars.len() > MAX_DIMS {
         return Err(NoReduction::TooMany(vars.len()));
     }
-    let mut dims: Vec<(String, ExprId, ExprId)> = Vec::new();
+    let mut dims: Vec<Dim> = Vec::new();
     for (position, var) in vars.iter().enumerate() {
         let (first, last) = var.range.ends().ok_or(NoReduction::Unbounded(position))?;
         let size = b.sub(last, first);
         let extent = b.offset(size, 1);
-        let taken = |name: &str| dims.iter().any(|(n, ..)| n == name);
-        let numbered = (1..).map(|n| format!("{}${n}", var.name));
-        let name = std::iter::once(var.name.clone()).chain(numbered).find(|n| !taken(n)).unwrap_or_default();
-        dims.push((name, first, extent));
+        let same = |of: fn(&Dim) -> &String, name: &String| dims.iter().filter(|d| of(d) == name).count();
+        let number = same(|d| &d.said, &var.name).max(same(|d| &d.name, &var.own_name));
+        let unique = |name: &String| if number == 0 { name.clone() } else { format!("{name}${position}") };
+        dims.push(Dim { name: unique(&var.own_name), said: unique(&var.name), min: first, extent });
     }
     let rdom = b.rdom(dims);
     let node = |dim| b.node(Kind::RVar { rdom, dim: dim as u8 }, ScalarType::I32);

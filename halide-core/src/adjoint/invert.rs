@@ -128,9 +128,10 @@ fn free(
     let positions: Vec<usize> = (0..is_solved.len()).filter(|&v| !is_solved[v]).collect();
     let mut remainders = Vec::new();
     for pivot in pivots.iter().filter(|p| p.divisor > 1) {
-        let (node, name) = (domain.vars[pivot.var].node, format!("{}_part", domain.vars[pivot.var].name));
+        let LoopVar { node, name, own_name, .. } = &domain.vars[pivot.var];
+        let (node, name, own_name) = (*node, format!("{name}_part"), format!("{own_name}_part"));
         let range = Range::new(b.int(0), b.int(pivot.divisor - 1));
-        remainders.push(LoopVar { node, name, range, is_pure: false });
+        remainders.push(LoopVar { node, name, own_name, range, is_pure: false });
     }
     let mut values: Vec<ExprId> = domain.vars.iter().map(|v| v.node).collect();
     let vars: Vec<&LoopVar> = positions.iter().map(|&v| &domain.vars[v]).chain(&remainders).collect();
