@@ -1,11 +1,12 @@
 //! The frozen algorithm that a compiler takes.
 
 use halide_core::Func;
-use halide_core::adjoint::{AdjointErrors, FuncRegion};
+use halide_core::adjoint::AdjointErrors;
 use halide_core::error::AlgorithmErrors;
 use std::fmt;
 use std::ops::Deref;
 
+pub use halide_core::adjoint::FuncRegion;
 pub use halide_core::pipeline::{FuncDef, ImageDef, ParamDef, PipelineData};
 
 /// A checked, frozen algorithm: immutable, cheap to clone, `Send` and `Sync`.
