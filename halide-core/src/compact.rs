@@ -152,9 +152,19 @@ impl Compactor<'_> {
     }
 
     fn expr(&mut self, e: ExprId) -> ExprId {
-        if let Some(&id) = self.ids.exprs.get(&e) {
-            return id;
+        // Expressions may be deep, so operands are copied ahead of what uses them: they have smaller ids.
+        let (mut missing, mut todo) = (BTreeSet::new(), vec![e]);
+        while let Some(e) = todo.pop() {
+            if !self.ids.exprs.contains_key(&e) && missing.insert(e) {
+                todo.extend(self.old.exprs[e].kind.children());
+            }
         }
+        missing.into_iter().for_each(|e| self.node(e));
+        self.ids.exprs[&e]
+    }
+
+    /// Copies a node whose operands have been copied.
+    fn node(&mut self, e: ExprId) {
         let mut node = self.old.exprs[e].clone();
         match &mut node.kind {
             Kind::Const(_) | Kind::Before { .. } => {}
@@ -185,7 +195,7 @@ impl Compactor<'_> {
         }
         // The predicate of its own domain may have brought a variable here meanwhile.
         let new = &mut self.new.exprs;
-        *self.ids.exprs.entry(e).or_insert_with(|| new.push(node))
+        self.ids.exprs.entry(e).or_insert_with(|| new.push(node));
     }
 
     fn all(&mut self, args: &mut [ExprId]) {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here can observe a schedule, a loop or a target.
 
+pub mod adjoint;
 mod arena;
 pub mod boundary;
 pub mod buffer;

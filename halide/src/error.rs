@@ -9,6 +9,7 @@ use halide_sched::lower::Cause;
 use std::fmt;
 use std::time::Duration;
 
+pub use halide_core::adjoint::{AdjointError, AdjointErrorKind, AdjointErrors};
 pub use halide_core::buffer::BufferError;
 pub use halide_core::error::{AlgorithmError, AlgorithmErrorKind, AlgorithmErrors, Location};
 pub use halide_core::interp::RunError;
@@ -49,6 +50,8 @@ pub use halide_sched::schedule::{ParseError, ParseErrors};
 pub enum Error {
     /// The algorithm has mistakes: all of them.
     Algorithm(AlgorithmErrors),
+    /// A loss has no gradient: all reasons.
+    Adjoint(AdjointErrors),
     /// The text of a schedule cannot be read.
     Parse(ParseErrors),
     /// The schedule does not suit the pipeline: all reasons.
@@ -148,6 +151,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Algorithm(errors) => errors.fmt(f),
+            Error::Adjoint(errors) => errors.fmt(f),
             Error::Parse(errors) => errors.fmt(f),
             Error::Schedule(errors) => lines(f, errors),
             Error::Lower(errors) => lines(f, errors),
@@ -231,6 +235,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Algorithm(errors) => Some(errors),
+            Error::Adjoint(errors) => Some(errors),
             Error::Parse(errors) => Some(errors),
             Error::Schedule(errors) => errors.first().map(|error| error as _),
             Error::Lower(errors) => errors.first().map(|error| error as _),
@@ -314,6 +319,7 @@ impl From<RunError> for Error {
 
 from! {
     AlgorithmErrors: Algorithm;
+    AdjointErrors: Adjoint;
     ParseErrors: Parse;
     BufferError: Buffer;
     InPlaceError: InPlace;

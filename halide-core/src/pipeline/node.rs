@@ -123,6 +123,28 @@ impl Kind {
             Kind::Call { args, .. } | Kind::Image { args, .. } => args.clone(),
         }
     }
+
+    /// The same operation of other operands: `new` of each.
+    pub(crate) fn with_children(mut self, mut new: impl FnMut(ExprId) -> ExprId) -> Kind {
+        match &mut self {
+            Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => {}
+            Kind::Before { .. } => {}
+            Kind::LikelyIfInnermost(a) | Kind::Strict(a) => *a = new(*a),
+            Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) | Kind::Likely(a) => {
+                *a = new(*a);
+            }
+            Kind::Binary(_, a, b) => (*a, *b) = (new(*a), new(*b)),
+            Kind::Select(c, a, b) => (*c, *a, *b) = (new(*c), new(*a), new(*b)),
+            Kind::Note { condition, value, parts, .. } => {
+                (*condition, *value) = (new(*condition), new(*value));
+                parts.iter_mut().for_each(|part| *part = new(*part));
+            }
+            Kind::Math(_, args) | Kind::Sites(args) | Kind::Call { args, .. } | Kind::Image { args, .. } => {
+                args.iter_mut().for_each(|a| *a = new(*a));
+            }
+        }
+        self
+    }
 }
 
 /// A property of a buffer's dimension.

@@ -1,6 +1,9 @@
 //! Tests of the facade: engines agree, and the classic two-stage example computes and stores what it should. Also the
 //! rules of the source tree (`tidy`).
 
+mod adjoints;
+mod adjoints_random;
+mod adjoints_refused;
 mod adversary;
 mod asked;
 #[cfg(feature = "cpu")]
