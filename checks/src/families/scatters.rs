@@ -5,8 +5,8 @@ use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 
-/// An update at elements of an input, moved, cut to size, or read at coordinates of several variables, by loops that run
-/// at once where that is legal.
+/// An update at elements of an input, moved, cut to size, or read at coordinates of several variables, by loops that
+/// run at once where that is legal.
 pub(super) fn scatters(random: &mut Random) -> Drawn {
     let dims = random.pick(&[1, 1, 2]);
     let (ty, most) = if dims == 1 { (random.pick(&[I32, I16, U8, U32]), 50) } else { (random.pick(&[I32, I16]), 1600) };

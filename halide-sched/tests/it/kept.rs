@@ -200,7 +200,7 @@ fn what_is_refused() {
         "p: compute_root()\n below: compute_with(p, y)",
         expect![[r#"
             test:2:9: below: compute_with(p, y)
-              `below` needs values of `p`: an iteration of the loops that run as one may load `p(x, y + 1)` before another one stores it to `p(x, y)`, at halide-sched/tests/it/kept.rs:25:10
+              `below` needs values of `p`: an iteration of the loops that run as one may load `p(x, y + 1)` before another one stores it to `p(x, y)`, at halide-sched/tests/it/kept.rs:26:10
               help: let fewer loops run as one, from the outermost, none of them parallel; or compute them one after the other"#]],
     );
     check_refusal(
@@ -208,7 +208,7 @@ fn what_is_refused() {
         "p: compute_root()\n above: compute_with(p, x)",
         expect![[r#"
             test:2:9: above: compute_with(p, x)
-              `above` needs values of `p`: an iteration of the loops that run as one may load `p(x, y)` before another one stores it to `p(x, y)`, at halide-sched/tests/it/kept.rs:22:11
+              `above` needs values of `p`: an iteration of the loops that run as one may load `p(x, y)` before another one stores it to `p(x, y)`, at halide-sched/tests/it/kept.rs:23:11
               help: let fewer loops run as one, from the outermost, none of them parallel; or compute them one after the other"#]],
     );
     check_refusal(
@@ -216,7 +216,7 @@ fn what_is_refused() {
         "p: compute_root() parallel(y)\n above: parallel(y) compute_with(p, y)",
         expect![[r#"
             test:2:21: above: compute_with(p, y)
-              `above` needs values of `p`: an iteration of the loops that run as one may load `p(x - 1, y - 2)` before another one stores it to `p(x, y)`, at halide-sched/tests/it/kept.rs:24:10
+              `above` needs values of `p`: an iteration of the loops that run as one may load `p(x - 1, y - 2)` before another one stores it to `p(x, y)`, at halide-sched/tests/it/kept.rs:25:10
               help: let fewer loops run as one, from the outermost, none of them parallel; or compute them one after the other"#]],
     );
     check_refusal(
@@ -265,7 +265,7 @@ fn what_is_refused() {
         "q.update(0): reorder(x, k.x)\n dq.update(0): rename(r.x, k.x) compute_with(q.update(0), k.x)",
         expect![[r#"
             test:2:33: dq.update(0): compute_with(q.update(0), k.x)
-              `dq` needs values of `q`: an iteration of the loops that run as one may load `q(r.x)` before another one stores it to `q(x)`, at halide-sched/tests/it/kept.rs:100:7
+              `dq` needs values of `q`: an iteration of the loops that run as one may load `q(r.x)` before another one stores it to `q(x)`, at halide-sched/tests/it/kept.rs:101:7
               help: let fewer loops run as one, from the outermost, none of them parallel; or compute them one after the other"#]],
     );
     check_refusal(
