@@ -51,6 +51,9 @@ fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
         for tier in tiers() {
             let target = Target { vector_bits: tier.vector_bits(), ..Target::host() };
             let compiled = pipeline.compile(&schedule, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let explained = compiled.explain().unwrap().to_string();
+            let serial: Vec<&str> = explained.lines().filter(|line| line.contains("not vectorized")).collect();
+            assert!(serial.is_empty(), "{name} by `{what}` at {}: {serial:#?}", tier.name());
             for (job, expected) in jobs.iter().zip(&expected) {
                 let place = format!("{name} by `{what}` at {}, {}", tier.name(), job.0);
                 let mut difference = Difference::default();

@@ -195,7 +195,8 @@ fn monotone_end(op: BinOp, e: &Expr) -> Option<u16> {
 
 /// +1 if lanes grow from the first to the last (false before true), -1 if they fall, 0 if all are equal.
 fn growth(e: &Expr) -> Option<i64> {
-    let step = |e: &Expr| match shape(e) {
+    let plain = |e: &Expr| if let ExprKind::Likely(of) = e.kind() { of.clone() } else { e.clone() };
+    let step = |e: &Expr| match shape(&plain(e)) {
         Shape::Uniform(_) => Some(0),
         Shape::Ramp(_, stride) => build::as_int(&stride),
         Shape::General => None,
@@ -264,6 +265,7 @@ mod tests {
         let (below, above) = (binary(BinOp::Lt, ramp(x(), 1), n.clone()), binary(BinOp::Ge, ramp(x(), 1), n.clone()));
         assert!(holds_first(&below) && holds_first(&build::likely(below.clone())));
         assert!(holds_first(&build::and(below.clone(), binary(BinOp::Gt, n.clone(), ramp(x(), 2)))));
+        assert!(holds_first(&binary(BinOp::Lt, build::likely(ramp(x(), 1)), n.clone())));
         assert!(!holds_first(&above) && !holds_first(&build::and(below.clone(), above)));
         assert!(!holds_first(&binary(BinOp::Eq, ramp(x(), 1), n.clone())) && !holds_first(&build::not(below)));
         assert!(holds_first(&build::broadcast(build::lt(x(), n), 8)));
