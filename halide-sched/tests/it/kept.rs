@@ -168,6 +168,7 @@ fn chains_in_tiles() {
     c[(x, y)] += b[(x + r.x, y)];
     out[(x, y)] = c[(x, y)] + c[(x + 1, y)] - a[(x, y)];
     let p = Pipeline::new([&out]).unwrap();
+    let mut legal = 0;
     for place in ["compute_root()", "compute_at(out, yo)", "store_root() compute_at(out, yo)", "compute_at(out, x)"] {
         for with in [
             "b: compute_with(a, y)",
@@ -180,12 +181,14 @@ fn chains_in_tiles() {
             if why_not_taken(&p, &schedule).is_some() {
                 continue;
             }
+            legal += 1;
             for (w, h) in [(1, 1), (4, 5), (9, 7)] {
                 let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
                 check(&p, &schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
             }
         }
     }
+    assert_eq!(legal, 16);
 }
 
 fn check_refusal(pipeline: &Pipeline, schedule: &str, expected: Expect) {

@@ -32,7 +32,8 @@ pub(super) fn input(
     let (low, high) = range(need.ty, promise);
     let coords = buffer.region().coords();
     let mut view = buffer.view_mut()?;
-    let count = need.region.coords().count() as i128;
+    // Of no elements every step is as good, and none is prime to 0.
+    let count = (coords.clone().count() as i128).max(1);
     let step = (7..).step_by(2).find(|step| gcd(*step, count) == 1).unwrap_or(1);
     for (number, at) in coords.enumerate() {
         let value = match promise.grows {
@@ -144,5 +145,19 @@ mod tests {
         assert_eq!(range(I32, promised), (-2, 5));
         assert_eq!(range(ScalarType::Bool, ValuePromise::default()), (0, 1));
         assert_eq!(range(ScalarType::I8, ValuePromise::default()), (-128, 127));
+    }
+
+    #[test]
+    fn distinct_elements_of_any_region() {
+        let promise = ValuePromise { distinct: true, ..ValuePromise::default() };
+        for (needed, given) in [([0, 3], [0, 3]), ([2, 1], [9, 5]), ([7, 9], [7, 9])] {
+            let (region, given) = (Region::of_extents(needed), Region::of_extents(given));
+            let strides = dense_strides(region.spans(), &|_| None, &|_| 1);
+            let need = InputNeed { name: "in".into(), ty: I32, roomy: region.clone(), region, strides, alignment: 1 };
+            let buffer = input(&need, &given, promise, 5).unwrap();
+            let mut all = buffer.typed::<i32>().unwrap().to_vec();
+            all.sort_unstable();
+            assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
+        }
     }
 }

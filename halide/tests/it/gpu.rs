@@ -304,6 +304,22 @@ fn values_kept_by_the_kernel() {
     agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([33, 20]), 9))], &regions);
 }
 
+/// Threads that store at coordinates that are promised to be distinct.
+#[test]
+fn distinct_places() {
+    let order = ImageParam::new("order", I32, 1);
+    order.promise_values(0, 99);
+    order.promise_distinct();
+    let (x, mut f) = (vars!(x), Func::new("f"));
+    f[x] = x * 3;
+    let r = RDom::named("r", [(0, 50)]);
+    f[order[r.x]] = f[order[r.x]] * 2 + r.x;
+    let pipeline = Pipeline::new([&f]).unwrap();
+    let places = Buffer::<i32>::from_fn(&Region::of_extents([50]), |at| at[0] * 37 % 100).unwrap();
+    let schedule = "f: gpu_tile(x, xo, xi, 8)\n f.update(0): gpu_tile(r.x, ro, ri, 8)";
+    agree(&pipeline, &[schedule], &[("order", places.into_any())], &[Region::of_extents([100])]);
+}
+
 /// Nothing to compute is nothing to do, also for a device.
 #[test]
 fn sizes_of_zero() {

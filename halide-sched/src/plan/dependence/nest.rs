@@ -28,7 +28,7 @@ pub(crate) struct Space {
 /// One element touched.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    /// As it is written.
+    /// The access as it is written.
     pub(crate) text: String,
     /// Linear coordinates; `None` for others.
     pub(crate) at: Vec<Option<Affine>>,
