@@ -77,16 +77,32 @@ impl AnyBuffer {
     /// # Errors
     /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn like(ty: ScalarType, dims: &[Dim]) -> Result<AnyBuffer, BufferError> {
+        let (shape, bytes) = AnyBuffer::shape_like(ty, dims)?;
+        Ok(AnyBuffer { ty, storage: Arc::new(Storage::zeroed(bytes)?), shape })
+    }
+    /// [`AnyBuffer::like`], of memory that the system gives when it is touched: for buffers whose dimensions matter
+    /// and whose elements nobody reads.
+    ///
+    /// # Errors
+    /// As of [`AnyBuffer::like`].
+    pub fn untouched_like(ty: ScalarType, dims: &[Dim]) -> Result<AnyBuffer, BufferError> {
+        let (shape, bytes) = AnyBuffer::shape_like(ty, dims)?;
+        Ok(AnyBuffer { ty, storage: Arc::new(Storage::untouched(bytes)?), shape })
+    }
+    /// The shape of [`AnyBuffer::like`], and its bytes.
+    fn shape_like(ty: ScalarType, dims: &[Dim]) -> Result<(Shape, usize), BufferError> {
         let region: Region = dims.iter().map(|d| d.span()).collect();
         let strides: Vec<i64> = dims.iter().map(|d| d.stride).collect();
-        match AnyBuffer::with_strides(ty, &region, &strides) {
+        let shape = match Shape::strided(&region, &strides) {
             Err(BufferError::Strides { .. }) => {
                 let mut order: Vec<usize> = (0..dims.len()).collect();
                 order.sort_by_key(|&d| dims[d].stride.unsigned_abs());
-                AnyBuffer::with_layout(ty, &region, &order)
+                Shape::dense(&region, &order)?
             }
-            made => made,
-        }
+            made => made?,
+        };
+        let bytes = shape.spread_bytes(ty)?;
+        Ok((shape, bytes))
     }
     /// A buffer over `region`, the first dimension innermost in memory and without gaps, whose elements have these
     /// bytes; any byte other than 0 is true.
@@ -146,6 +162,11 @@ impl AnyBuffer {
     /// Returns true if two buffers share memory, so that a write to one would copy.
     pub fn shares_memory(&self, other: &AnyBuffer) -> bool {
         Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
+    /// Returns true if no other buffer shares its memory, so that a write copies nothing.
+    pub fn is_unique(&self) -> bool {
+        Arc::strong_count(&self.storage) == 1
     }
 
     /// The element at a point; `None` outside.
