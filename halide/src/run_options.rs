@@ -77,6 +77,9 @@ pub struct RunStats {
     pub peak_bytes: u64,
     /// The number of allocations on the heap. 0 from the interpreter and the evaluator, which do not say.
     pub allocations: u64,
+    /// The number of blocks of memory that these took from the system; the others are used again. Of machine code, as
+    /// `allocations`.
+    pub blocks: u64,
     /// The counts of each Func, of a call that asked by [`Call::count`](crate::Call::count). Not from the interpreter,
     /// which has no loops.
     pub counts: Option<Vec<FuncCounts>>,
@@ -98,7 +101,7 @@ impl RunStats {
     /// Returns the statistics of a run of machine code.
     #[cfg(feature = "cpu")]
     pub(crate) fn of_code(stats: halide_cpu::RunStats) -> RunStats {
-        let halide_cpu::RunStats { counters, peak_bytes, allocations } = stats;
-        RunStats { peak_bytes, allocations, counters, ..RunStats::default() }
+        let halide_cpu::RunStats { counters, peak_bytes, allocations, blocks } = stats;
+        RunStats { peak_bytes, allocations, blocks, counters, ..RunStats::default() }
     }
 }
