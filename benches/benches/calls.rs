@@ -70,6 +70,13 @@ fn empty_calls() -> Result<(), Error> {
     time("a new call", &mut || compiled.inputs().image(&input, &image).realize_into(out.view_mut()?).map(drop))?;
     let call = compiled.inputs().image(&input, &image);
     time("a call that is kept", &mut || call.realize_into(out.view_mut()?).map(drop))?;
+    let (index, mut g) = (ImageParam::new("index", I32, 1), Func::new("g"));
+    index.promise_values(0, 7);
+    g[x] = index[x] * 2;
+    let promised = Pipeline::new([&g])?.compile(&Schedule::new(), &target)?;
+    let (indices, mut out) = (Buffer::<i32>::new([1_000_000])?, Buffer::<i32>::new([1])?);
+    let call = promised.inputs().image(&index, &indices);
+    time("the same, of a million elements with a promise", &mut || call.realize_into(out.view_mut()?).map(drop))?;
     println!("{}", table.text());
     Ok(())
 }

@@ -65,8 +65,9 @@ impl<'c> Call<'c> {
     pub(crate) fn compiled(&self) -> &'c Compiled {
         self.compiled
     }
-    /// With an input in the memory of an output buffer.
+    /// With an input in the memory of an output buffer, in place of what was given under its name.
     pub(crate) fn shared(mut self, in_place: InPlace) -> Call<'c> {
+        self.in_place.retain(|earlier| earlier.image != in_place.image);
         self.in_place.push(in_place);
         self
     }

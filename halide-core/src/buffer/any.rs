@@ -2,11 +2,12 @@
 
 use super::element::with_element;
 use super::error::BufferError;
-use super::raw::{Companion, Memory, RawBuffer, Storage};
+use super::raw::{Memory, RawBuffer, Storage};
 use super::region::{Coordinate, Region, RegionPoints};
 use super::shape::{Dim, Shape};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -186,14 +187,15 @@ impl AnyBuffer {
         let used = used.start * size..used.end * size;
         Memory { bytes: self.storage.bytes(), used, first: self.shape.offset as usize * size }
     }
-    /// The companion that [`AnyBuffer::keep_companion`] was last given for this memory, by this buffer or one that
-    /// shares it, if no mutable view was made since.
-    pub fn companion(&self) -> Option<Companion> {
+    /// The companion of type `T` that is kept with this memory by this buffer or one that shares it, if no mutable view
+    /// was made since.
+    pub fn companion<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.storage.companion()
     }
-    /// Keeps `companion` with the memory until it goes or a mutable view of it is made, whichever is first.
-    pub fn keep_companion(&self, companion: Companion) {
-        self.storage.set_companion(companion);
+    /// The companion of type `T`, which is `new` if there is none yet. It is kept with the memory until that goes or a
+    /// mutable view of it is made, whichever is first.
+    pub fn companion_or<T: Any + Send + Sync>(&self, new: impl FnOnce() -> T) -> Arc<T> {
+        self.storage.companion_or(new)
     }
 
     /// The part inside `region`, which must be inside this buffer.

@@ -41,7 +41,7 @@ pub fn prefer_large_pages(data: NonNull<u8>, bytes: usize) {
 
 /// Something that others keep with the memory of a buffer for as long as nobody may have written it, such as a copy of
 /// it on a device.
-pub type Companion = Arc<dyn Any + Send + Sync>;
+type Companion = Arc<dyn Any + Send + Sync>;
 
 /// A zeroed, aligned allocation.
 pub(crate) struct Storage {
@@ -51,7 +51,8 @@ pub(crate) struct Storage {
     /// The whole allocation: `data` is the first address in it that is a multiple of [`ALIGNMENT`].
     allocated: NonNull<u8>,
     layout: Layout,
-    companion: Mutex<Option<Companion>>,
+    /// One of each type.
+    companions: Mutex<Vec<Companion>>,
 }
 
 // SAFETY: a `Storage` owns its memory, which shared references only read: it is written through an exclusive reference
@@ -76,7 +77,7 @@ impl Storage {
             unsafe { data.write_bytes(0, size) };
             data
         };
-        Ok(Storage { data, size, allocated: data, layout, companion: Mutex::new(None) })
+        Ok(Storage { data, size, allocated: data, layout, companions: Mutex::default() })
     }
     /// The same, of memory that the system zeroes when it is touched, where it does so. It does not where more than
     /// the alignment of any type is asked for, so the first cache line is found here.
@@ -87,7 +88,7 @@ impl Storage {
         let before = allocated.addr().get().next_multiple_of(ALIGNMENT) - allocated.addr().get();
         // SAFETY: `before` is less than ALIGNMENT, by which the allocation is larger than `size`.
         let data = unsafe { allocated.add(before) };
-        Ok(Storage { data, size, allocated, layout, companion: Mutex::new(None) })
+        Ok(Storage { data, size, allocated, layout, companions: Mutex::default() })
     }
     /// The whole cache lines that hold `bytes`, and the layout of an allocation that is larger by `more`.
     fn layout(bytes: usize, more: usize, align: usize) -> Result<(usize, Layout), BufferError> {
@@ -130,16 +131,24 @@ impl Storage {
         // SAFETY: as for `bytes`, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.size) }
     }
-    /// The companion that is kept with the memory.
-    pub(crate) fn companion(&self) -> Option<Companion> {
-        self.companion.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The companion of a type that is kept with the memory.
+    pub(crate) fn companion<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let companions = self.companions.lock().unwrap_or_else(PoisonError::into_inner);
+        companions.iter().find_map(|companion| companion.clone().downcast().ok())
     }
-    pub(crate) fn set_companion(&self, companion: Companion) {
-        *self.companion.lock().unwrap_or_else(PoisonError::into_inner) = Some(companion);
+    /// Keeps a companion, unless there is one of its type; returns the one that is kept.
+    pub(crate) fn companion_or<T: Any + Send + Sync>(&self, new: impl FnOnce() -> T) -> Arc<T> {
+        let mut companions = self.companions.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = companions.iter().find_map(|companion| companion.clone().downcast().ok());
+        known.unwrap_or_else(|| {
+            let new = Arc::new(new());
+            companions.push(new.clone());
+            new
+        })
     }
     /// Forgets what is kept with the memory, because whoever borrows it exclusively may write it.
-    pub(crate) fn drop_companion(&mut self) {
-        *self.companion.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    pub(crate) fn drop_companions(&mut self) {
+        self.companions.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
     }
     /// The raw view of the elements of `dims` whose first is element `offset`.
     pub(crate) fn raw(&self, ty: ScalarType, offset: i64, dims: &[Dim]) -> RawBuffer {

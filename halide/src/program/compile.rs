@@ -127,7 +127,10 @@ fn memory_of(bound: &BoundStep, i: usize, compiled: &Compiled, slots: &[Slot]) -
     let why = match read[..] {
         [] => return Ok(Memory::Own),
         [image] => match in_place(compiled, image, i) {
-            Ok(()) if keeps || engine_shares(compiled.engine()) => return Ok(Memory::InPlace(image.clone())),
+            Ok(()) if keeps => return Ok(Memory::InPlace(image.clone())),
+            // Promises are checked of elements that nobody is about to write.
+            Ok(()) if is_promised(compiled, image) => "its values are promised, which is checked".to_string(),
+            Ok(()) if engine_shares(compiled.engine()) => return Ok(Memory::InPlace(image.clone())),
             Ok(()) => "the engine works on copies".to_string(),
             Err(why) => why,
         },
@@ -152,6 +155,10 @@ fn in_place(compiled: &Compiled, image: &str, i: usize) -> Result<(), String> {
         return Err("the image is read by no stage".into());
     };
     compiled.parts.proofs.of(plan, image, owner).map(drop).map_err(|error| error.reason())
+}
+
+fn is_promised(compiled: &Compiled, image: &str) -> bool {
+    compiled.pipeline().images.iter().any(|def| def.name == image && !def.values.is_nothing())
 }
 
 fn failed(error: Error) -> ProgramErrorKind {

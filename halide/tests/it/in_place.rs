@@ -274,3 +274,24 @@ fn alignment_of_what_lies_in_the_output() {
         }
     }
 }
+
+/// An input that is said to be in two buffers is in the later one, on every engine.
+#[test]
+fn the_later_buffer_of_an_input_counts() {
+    let (input, x) = (ImageParam::new("input", I32, 1), Var::new("x"));
+    input.promise_values(0, 9);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] * 2;
+    g[x] = input[x] + 1;
+    let pipeline = Pipeline::new([&f, &g]).unwrap();
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&"f: compute_root()".parse().unwrap());
+        let compiled = compiled.compile().unwrap();
+        let (mut first, mut second) =
+            (Buffer::from_slice([2], &[4000, 5000]).unwrap(), Buffer::from_slice([2], &[3, 4]).unwrap());
+        let call = compiled.inputs().in_place_named("input", 0).in_place_named("input", 1);
+        let views = &mut [first.view_mut().unwrap().into_any(), second.view_mut().unwrap().into_any()];
+        call.realize_all_into(views).unwrap_or_else(|e| panic!("{engine:?}: {e}"));
+        assert_eq!((first.to_vec(), second.to_vec()), (vec![6, 8], vec![4, 5]), "{engine:?}");
+    }
+}
