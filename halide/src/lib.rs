@@ -175,6 +175,8 @@ pub mod prelude;
 mod print_sink;
 pub mod profile;
 pub mod program;
+#[cfg(all(feature = "cpu", feature = "gpu"))]
+mod residents;
 mod run;
 mod run_options;
 pub mod shape_cache;

@@ -5,6 +5,8 @@ use crate::error::Error;
 use crate::limits::{Asked, Watch};
 use crate::print_sink::Sink;
 use crate::profile::Profile;
+#[cfg(all(feature = "cpu", feature = "gpu"))]
+use crate::residents::Residents;
 use halide_core::interp::RunError;
 use halide_core::limits::{Held, Limits};
 use std::sync::Arc;
@@ -32,6 +34,9 @@ pub(crate) struct How {
     pub(crate) asked: Asked,
     /// The limits of the run, which has begun.
     pub(crate) limits: Option<Arc<Limits>>,
+    /// The buffers that are or may stay on the device.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    pub(crate) residents: Option<Residents>,
 }
 
 impl How {
@@ -46,7 +51,13 @@ impl How {
     }
     /// The same for work beside the run, which nobody samples or counts.
     pub(crate) fn unobserved(&self) -> How {
-        How { profile: None, count: false, ..self.clone() }
+        How {
+            profile: None,
+            count: false,
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            residents: None,
+            ..self.clone()
+        }
     }
     /// The limits of the run, for engines.
     pub(crate) fn limits(&self) -> Option<&Limits> {

@@ -5,6 +5,7 @@ use super::check::check;
 use super::describe::Program;
 use super::error::{ProgramError, ProgramErrorKind, ProgramErrors};
 use super::node::{Checked, Node};
+use super::resident::may_reside;
 use super::slots::Slot;
 use crate::compiled::Compiled;
 use crate::compiler::Compiler;
@@ -33,6 +34,8 @@ pub(super) struct CompiledStep {
     pub(super) compiled: Compiled,
     /// The memory that each element of the outputs is computed in.
     pub(super) memory: Vec<Memory>,
+    /// True if it may read and leave slots on a device.
+    pub(super) resides: bool,
 }
 
 /// The memory that an output of a step is computed in.
@@ -117,7 +120,8 @@ fn compiled_step(
     };
     let memory = (0..bound.outputs.len()).map(|i| memory_of(&bound, i, &compiled, slots));
     let memory = memory.collect::<Result<_, _>>()?;
-    Ok(CompiledStep { bound, compiled, memory })
+    let resides = may_reside(&bound, &compiled);
+    Ok(CompiledStep { bound, compiled, memory, resides })
 }
 
 /// Decides what memory an element of an output is computed in.

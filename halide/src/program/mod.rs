@@ -4,7 +4,8 @@
 //! (`describe`). An image of a step reads the slot of its name, an output writes it. Compiling finds every mistake of
 //! the list at once (`check`, `flow`, `sizes`), compiles the steps, and decides for each output whether it is computed
 //! in the memory that the step reads (`compile`). A run finds the region of each slot (`regions`), makes the buffers,
-//! and runs the steps (`run`): from the second iteration of a loop on, nothing is allocated and nothing is copied.
+//! and runs the steps (`run`): from the second iteration of a loop on, nothing is allocated and nothing is copied. On a
+//! GPU, what kernels compute stays there until host code or the caller asks for it (`resident`).
 
 mod bind;
 mod call;
@@ -16,6 +17,7 @@ mod explain;
 mod flow;
 mod node;
 mod regions;
+mod resident;
 mod result;
 mod run;
 mod sizes;

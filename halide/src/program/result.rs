@@ -1,6 +1,7 @@
 //! Results of programs.
 
 use super::error::{ProgramErrorKind, ProgramErrors};
+use super::resident::Resident;
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, Buffer};
 use halide_core::error::Location;
@@ -20,6 +21,8 @@ pub(super) struct SlotResult {
     pub(super) name: String,
     /// The buffer that it holds, if it was given or written.
     pub(super) buffer: Option<AnyBuffer>,
+    /// The contents, if they are on a device: the buffer is then one over the same region.
+    pub(super) resident: Option<Resident>,
     /// Memory that was used meanwhile.
     pub(super) spare: Vec<AnyBuffer>,
 }
@@ -36,13 +39,19 @@ pub struct ProgramStats {
     pub blocks: u64,
     /// Copies of slots, and of inputs before a step writes them.
     pub copies: u64,
+    /// Bytes that were copied to a device.
+    pub upload_bytes: u64,
+    /// Bytes that were copied back, without those of slots that are on the device when the run ends: these are copied
+    /// when somebody asks for them.
+    pub download_bytes: u64,
 }
 
 impl ProgramResult {
     /// The buffer of the slot called `name`, of elements of type `T`.
     ///
     /// # Errors
-    /// There is no such slot, or no step has written it; or it holds another type.
+    /// There is no such slot, or no step has written it; it holds another type; or a device fails that it is copied
+    /// from.
     #[track_caller]
     pub fn state<T: Element>(&self, name: &str) -> Result<Buffer<T>, Error> {
         Ok(self.find(name, Location::caller())?.typed()?)
@@ -53,7 +62,7 @@ impl ProgramResult {
     /// There is no such slot, or no step has written it.
     #[track_caller]
     pub fn any_state(&self, name: &str) -> Result<AnyBuffer, Error> {
-        self.find(name, Location::caller()).cloned()
+        self.find(name, Location::caller())
     }
     /// The value of the slot without dimensions called `name`.
     ///
@@ -81,10 +90,11 @@ impl ProgramResult {
         self
     }
 
-    fn find(&self, name: &str, at: Location) -> Result<&AnyBuffer, Error> {
+    fn find(&self, name: &str, at: Location) -> Result<AnyBuffer, Error> {
         let slot = name.to_string();
         let kind = match self.slots.iter().find(|slot| slot.name == name) {
-            Some(SlotResult { buffer: Some(buffer), .. }) => return Ok(buffer),
+            Some(SlotResult { resident: Some(resident), .. }) => return Ok(resident.to_host()?.0),
+            Some(SlotResult { buffer: Some(buffer), .. }) => return Ok(buffer.clone()),
             Some(_) => ProgramErrorKind::Unwritten { slot },
             None => {
                 let known = self.slots.iter().map(|slot| slot.name.clone()).collect();

@@ -4,11 +4,12 @@ use super::compile::{CompiledStep, Memory, Parts};
 use super::error::{ProgramErrorKind, ProgramErrors};
 use super::node::{Count, Node};
 use super::regions;
+use super::resident::{self, Resident};
 use super::result::{ProgramResult, ProgramStats, SlotResult};
 use super::slots::{Slot, SlotId};
 use crate::aliases::InPlace;
 use crate::error::Error;
-use crate::run_options::How;
+use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
 use halide_core::error::Location;
 use halide_core::interp::{Inputs, RunError};
@@ -37,6 +38,8 @@ pub(super) struct Runner<'r> {
 struct SlotBuffers {
     /// The buffer that the slot holds, once it was given or written.
     held: Option<AnyBuffer>,
+    /// Its contents, if a device has them: what is held is then a buffer of its type and region.
+    resident: Option<Resident>,
     /// Others over its region: what is written next where a step reads the slot meanwhile.
     spare: Vec<AnyBuffer>,
     /// A buffer that stands for the held one where that is an image and an output at once.
@@ -58,7 +61,7 @@ impl<'r> Runner<'r> {
         for (slot, region) in parts.slots.iter().zip(&regions) {
             let suits = |buffer: &AnyBuffer| buffer.ty() == slot.ty && buffer.region() == *region && buffer.is_unique();
             let own = spare.remove(&slot.name).unwrap_or_default().into_iter().filter(suits).collect();
-            slots.push(SlotBuffers { held: given.get(&slot.name).cloned(), spare: own, stand_in: None });
+            slots.push(SlotBuffers { held: given.get(&slot.name).cloned(), spare: own, ..Default::default() });
         }
         // Images have the names of slots, which a pipeline may use for others: the step's own are added when it runs.
         let params = parts.steps.iter().map(|step| given.without_images().restricted(step.compiled.whole())).collect();
@@ -69,6 +72,7 @@ impl<'r> Runner<'r> {
         let result = |(slot, buffers): (&Slot, SlotBuffers)| SlotResult {
             name: slot.name.clone(),
             buffer: buffers.held,
+            resident: buffers.resident,
             spare: buffers.spare,
         };
         Ok(ProgramResult { slots: parts.slots.iter().zip(slots).map(result).collect(), stats })
@@ -89,7 +93,7 @@ impl<'r> Runner<'r> {
         self.iterations.push(0);
         for iteration in 0..times_given {
             if let Count::While { slot, most } = times {
-                if !self.holds(*slot) {
+                if !self.holds(*slot)? {
                     break;
                 }
                 if iteration == *most {
@@ -116,9 +120,20 @@ impl<'r> Runner<'r> {
         Err(ProgramErrors::one(self.at, None, kind).into())
     }
     /// The value of the condition of a loop.
-    fn holds(&self, slot: SlotId) -> bool {
+    fn holds(&mut self, slot: SlotId) -> Result<bool, Error> {
+        self.bring_to_host(slot)?;
         let value = self.slots[slot.0].held.as_ref().and_then(|buffer| buffer.get([0i32; 0]));
-        value.is_some_and(Scalar::as_bool)
+        Ok(value.is_some_and(Scalar::as_bool))
+    }
+    /// Copies the contents of a slot to the host, if a device has them.
+    fn bring_to_host(&mut self, slot: SlotId) -> Result<(), Error> {
+        let own = &mut self.slots[slot.0];
+        if let Some(resident) = own.resident.take() {
+            let (host, is_new) = resident.to_host()?;
+            self.stats.download_bytes += if is_new { bytes(&host) } else { 0 };
+            own.spare.extend(own.held.replace(host));
+        }
+        Ok(())
     }
 
     fn step(&mut self, number: usize) -> Result<(), Error> {
@@ -135,18 +150,29 @@ impl<'r> Runner<'r> {
         })
     }
     fn run_step(&mut self, step: &CompiledStep, number: usize) -> Result<(), Error> {
+        let on_host = |id: &SlotId| !step.resides && step.bound.reads(*id);
+        for id in (0..self.slots.len()).map(SlotId).filter(on_host) {
+            self.bring_to_host(id)?;
+        }
+        let (mut inputs, mut residents) = (self.params[number].clone(), Vec::new());
+        for (image, slot) in &step.bound.images {
+            if let Some(resident) = &self.slots[slot.0].resident {
+                residents.push((image.clone(), resident.clone()));
+            }
+        }
         let mut outputs = Vec::with_capacity(step.memory.len());
         for i in 0..step.memory.len() {
             outputs.push(self.output(step, i)?);
         }
-        let mut inputs = self.params[number].clone();
         for (image, slot) in &step.bound.images {
             // What is not held is in the memory of an output.
             if let Some(buffer) = &self.slots[slot.0].held {
                 inputs = inputs.image(image.clone(), buffer.clone());
             }
         }
-        let mut call = step.compiled.inputs().with_given(&inputs).within(self.how);
+        let (resident_how, taken) = resident::with_residents(self.how, residents);
+        let how = if step.resides { &resident_how } else { self.how };
+        let mut call = step.compiled.inputs().with_given(&inputs).within(how);
         for (buffer, memory) in step.memory.iter().enumerate() {
             if let Memory::InPlace(image) = memory {
                 let stand_in = self.slots[step.bound.outputs[buffer].slot.0].stand_in.clone();
@@ -158,15 +184,27 @@ impl<'r> Runner<'r> {
         let stats = call.realize_all_into(&mut views)?;
         // Inputs share the memory of slots.
         drop((views, call, inputs));
-        self.stats.blocks += stats.blocks;
+        self.count(&stats);
         for ((output, memory), buffer) in step.bound.outputs.iter().zip(&step.memory).zip(outputs) {
             let own = &mut self.slots[output.slot.0];
             let before = own.held.replace(buffer);
+            own.resident = None;
             if matches!(memory, Memory::Second { .. }) {
                 own.spare.extend(before.filter(AnyBuffer::is_unique));
             }
         }
+        for (number, resident) in taken() {
+            self.slots[step.bound.outputs[number].slot.0].resident = Some(resident);
+        }
         Ok(())
+    }
+    fn count(&mut self, stats: &RunStats) {
+        self.stats.blocks += stats.blocks;
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &stats.gpu {
+            self.stats.upload_bytes += gpu.upload_bytes;
+            self.stats.download_bytes += gpu.download_bytes;
+        }
     }
     /// The buffer for element `i` of the outputs of a step, taken from its slot.
     fn output(&mut self, step: &CompiledStep, i: usize) -> Result<AnyBuffer, Error> {

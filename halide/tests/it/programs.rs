@@ -519,7 +519,7 @@ fn limits_hold_for_whole_programs() {
     call.memory_cap(4 * 4000).run().unwrap();
 }
 
-/// Slots that kernels write and read.
+/// Slots that kernels write and read stay on the device until somebody asks for them.
 #[cfg(feature = "gpu")]
 #[test]
 fn steps_on_a_device() {
@@ -533,16 +533,61 @@ fn steps_on_a_device() {
     scaled[(x, y)] = u[(x, y)] * 1.5f32;
     let scale = Pipeline::new([&scaled]).unwrap();
     let kernels: Schedule = "u: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)".parse().unwrap();
-    let mut program = Program::new("relaxation");
-    program.input("u", F32, 2);
-    program.repeat(5, |it| it.run(&relax, &kernels).run(&relax, &kernels).run(&scale, &Schedule::new()));
+    let (mut resident, mut mixed) = (Program::new("resident"), Program::new("mixed"));
+    resident.input("u", F32, 2).repeat(5, |it| it.run(&relax, &kernels).run(&scale, &kernels));
+    mixed
+        .input("u", F32, 2)
+        .repeat(5, |it| it.run(&relax, &kernels).run(&relax, &kernels).run(&scale, &Schedule::new()));
     for (width, height) in [(1, 1), (13, 9), (32, 16)] {
         let start = Buffer::from_fn(&Region::of_spans([(-2, width), (3, height)]), |at| at[0] as f32).unwrap();
-        let run = |compiled: &halide::program::CompiledProgram| {
-            compiled.inputs().image(&u, &start).run().unwrap().state::<f32>("u").unwrap()
-        };
-        let device = program.compile_with(|compiler| compiler.gpu(gpu)).unwrap();
-        let reference = program.compile_with(|compiler| compiler.gpu(gpu).engine(Engine::Interp)).unwrap();
-        assert_eq!(run(&device), run(&reference), "{width}x{height}");
+        let run = |compiled: &halide::program::CompiledProgram| compiled.inputs().image(&u, &start).run().unwrap();
+        let bytes = (4 * width * height) as u64;
+        for (program, ups, downs) in [(&resident, 1, 0), (&mixed, 5, 5)] {
+            let device = program.compile_with(|compiler| compiler.gpu(gpu)).unwrap();
+            let reference = program.compile_with(|compiler| compiler.gpu(gpu).engine(Engine::Interp)).unwrap();
+            let done = run(&device);
+            let of = |done: &halide::program::ProgramResult| done.state::<f32>("u").unwrap();
+            assert_eq!(of(&done), of(&run(&reference)), "{width}x{height}");
+            let stats = done.stats();
+            // Of the host's own step, the next kernel's input is copied.
+            assert!(stats.upload_bytes <= ups * bytes, "{width}x{height}: {stats:?}");
+            assert_eq!(stats.download_bytes, downs * bytes, "{width}x{height}: {stats:?}");
+            assert_eq!(of(&done), of(&done));
+        }
+    }
+}
+
+/// Conditions, narrow elements and several outputs that stay on the device, or are partly used by the host.
+#[cfg(feature = "gpu")]
+#[test]
+fn loops_around_kernels() {
+    let Some(gpu) = crate::gpu::gpu() else { return };
+    let (a, b, x) = (ImageParam::new("a", U8, 1), ImageParam::new("b", I32, 1), Var::new("x"));
+    let n = ImageParam::new("n", I32, 0);
+    let (mut next_a, mut next_b, mut next_n, mut go) =
+        (Func::new("a"), Func::new("b"), Func::new("n"), Func::new("go"));
+    next_a[x] = a[x] / 2 + cast::<u8>(b[x] % 7);
+    next_b[x] = b[x] + cast::<i32>(a[x]);
+    next_n[()] = n[()] + b[5];
+    go[()] = n[()].lt(900);
+    let pipeline = Pipeline::new([&next_a, &next_b, &next_n, &go]).unwrap();
+    let tiled = "a: gpu_tile(x, xo, xi, 8)\n b: gpu_tile(x, xo, xi, 8)";
+    for schedule in [tiled, "a: gpu_tile(x, xo, xi, 8)", ""] {
+        let schedule: Schedule = schedule.parse().unwrap();
+        let mut program = Program::new("loop");
+        program.input("a", U8, 1).input("b", I32, 1).input("n", I32, 0).scalar("go", Bool);
+        program.run(&pipeline, &schedule).repeat_while("go", 50, |it| it.run(&pipeline, &schedule));
+        for width in [6, 13, 64] {
+            let bytes = Buffer::from_fn(&Region::of_extents([width]), |at| (at[0] * 37) as u8).unwrap();
+            let words = Buffer::from_fn(&Region::of_extents([width]), |at| at[0] * 3).unwrap();
+            let zero = Buffer::<i32>::new([0i32; 0]).unwrap();
+            let run = |engine: Engine| {
+                let compiled = program.compile_with(|compiler| compiler.gpu(gpu).engine(engine)).unwrap();
+                let call = compiled.inputs().image(&a, &bytes).image(&b, &words).image(&n, &zero);
+                let done = call.run().unwrap();
+                (["a", "b", "n", "go"].map(|slot| done.any_state(slot).unwrap()), done.stats().steps)
+            };
+            assert_eq!(run(Engine::Gpu), run(Engine::Interp), "{width}, {schedule}");
+        }
     }
 }
