@@ -58,22 +58,37 @@ pub(super) fn may_reside(bound: &BoundStep, compiled: &Compiled) -> bool {
     }
 }
 
-/// The options of a step that may read `inputs` on the device and leave outputs there, and what takes those when it has
-/// run: each with its number.
-#[cfg(all(feature = "cpu", feature = "gpu"))]
-pub(super) fn with_residents(
-    how: &How,
-    inputs: Vec<(String, Resident)>,
-) -> (How, impl FnOnce() -> Vec<(usize, Resident)>) {
-    let inputs = inputs.into_iter().map(|(name, resident)| (name, resident.buffer)).collect();
-    let residents = crate::residents::Residents::new(inputs);
-    let how = How { residents: Some(residents.clone()), ..how.clone() };
-    let take = move || residents.take().into_iter().map(|(number, buffer)| (number, Resident { buffer })).collect();
-    (how, take)
+/// The outputs of a step that stayed on the device.
+#[derive(Default)]
+pub(super) struct Taken {
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    residents: Option<crate::residents::Residents>,
 }
 
-/// The same for builds without devices.
-#[cfg(not(all(feature = "cpu", feature = "gpu")))]
-pub(super) fn with_residents(how: &How, _: Vec<(String, Resident)>) -> (How, impl FnOnce() -> Vec<(usize, Resident)>) {
-    (how.clone(), Vec::new)
+impl Taken {
+    /// Takes them when the step has run: each with its number.
+    pub(super) fn take(self) -> Vec<(usize, Resident)> {
+        #[cfg(all(feature = "cpu", feature = "gpu"))]
+        {
+            let all = self.residents.map_or_else(Vec::new, |residents| residents.take());
+            all.into_iter().map(|(number, buffer)| (number, Resident { buffer })).collect()
+        }
+        #[cfg(not(all(feature = "cpu", feature = "gpu")))]
+        Vec::new()
+    }
+}
+
+/// The options of a step that may read `inputs` on the device and leave outputs there.
+pub(super) fn with_residents(how: &How, inputs: Vec<(String, Resident)>) -> (How, Taken) {
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    {
+        let inputs = inputs.into_iter().map(|(name, resident)| (name, resident.buffer)).collect();
+        let residents = Some(crate::residents::Residents::new(inputs));
+        (How { residents: residents.clone(), ..how.clone() }, Taken { residents })
+    }
+    #[cfg(not(all(feature = "cpu", feature = "gpu")))]
+    {
+        let _ = inputs;
+        (how.clone(), Taken::default())
+    }
 }

@@ -4,7 +4,7 @@ use super::compile::{CompiledStep, Memory, Parts};
 use super::error::{ProgramErrorKind, ProgramErrors};
 use super::node::{Count, Node};
 use super::regions;
-use super::resident::{self, Resident};
+use super::resident::{self, Resident, Taken};
 use super::result::{ProgramResult, ProgramStats, SlotResult};
 use super::slots::{Slot, SlotId};
 use crate::aliases::InPlace;
@@ -170,9 +170,11 @@ impl<'r> Runner<'r> {
                 inputs = inputs.image(image.clone(), buffer.clone());
             }
         }
-        let (resident_how, taken) = resident::with_residents(self.how, residents);
-        let how = if step.resides { &resident_how } else { self.how };
-        let mut call = step.compiled.inputs().with_given(&inputs).within(how);
+        let (how, taken) = match step.resides {
+            true => resident::with_residents(self.how, residents),
+            false => (self.how.clone(), Taken::default()),
+        };
+        let mut call = step.compiled.inputs().with_given(&inputs).within(&how);
         for (buffer, memory) in step.memory.iter().enumerate() {
             if let Memory::InPlace(image) = memory {
                 let stand_in = self.slots[step.bound.outputs[buffer].slot.0].stand_in.clone();
@@ -193,7 +195,7 @@ impl<'r> Runner<'r> {
                 own.spare.extend(before.filter(AnyBuffer::is_unique));
             }
         }
-        for (number, resident) in taken() {
+        for (number, resident) in taken.take() {
             self.slots[step.bound.outputs[number].slot.0].resident = Some(resident);
         }
         Ok(())
