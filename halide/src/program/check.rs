@@ -52,8 +52,8 @@ impl Checker<'_> {
         let times = match &repeat.times {
             Times::Constant(times) => Count::Constant(*times),
             Times::Param(param) => Count::Param(param.clone()),
-            Times::While { slot, most } => match self.condition(slot, repeat.at) {
-                Some(slot) => Count::While { slot, most: *most },
+            Times::While { slot, every, most } => match self.condition(slot, repeat.at) {
+                Some(slot) => Count::While { slot, every: *every, most: *most },
                 None => Count::Constant(0),
             },
         };

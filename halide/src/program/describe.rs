@@ -83,9 +83,10 @@ pub(super) enum Times {
     Constant(u64),
     /// The value of a parameter of the call.
     Param(String),
-    /// As long as a slot holds `true`, and no more often than this.
+    /// As long as a slot holds `true`, which is asked before every so many iterations, and no more often than this.
     While {
         slot: String,
+        every: u64,
         most: u64,
     },
 }
@@ -176,7 +177,20 @@ impl Program {
         most: u64,
         body: impl FnOnce(&mut Program) -> &mut Program,
     ) -> &mut Program {
-        self.add_loop(Times::While { slot: go.to_string(), most }, body, Location::caller())
+        self.add_loop(Times::While { slot: go.to_string(), every: 1, most }, body, Location::caller())
+    }
+    /// [`Program::repeat_while`], which asks for the condition before the first iteration and after every `every` of
+    /// them (at least 1): on a device each answer is waited for.
+    #[track_caller]
+    pub fn repeat_while_every(
+        &mut self,
+        go: &str,
+        every: u64,
+        most: u64,
+        body: impl FnOnce(&mut Program) -> &mut Program,
+    ) -> &mut Program {
+        let (slot, every) = (go.to_string(), every.max(1));
+        self.add_loop(Times::While { slot, every, most }, body, Location::caller())
     }
 
     fn declare(&mut self, name: &str, ty: ScalarType, dims: usize, size: SlotSize, at: Location) -> &mut Program {

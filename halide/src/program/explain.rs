@@ -41,8 +41,9 @@ fn nodes(parts: &Parts, body: &[Node], depth: usize, text: &mut String) {
                 let times = match times {
                     Count::Constant(times) => format!("{times} times"),
                     Count::Param(param) => format!("`{param}` times"),
-                    Count::While { slot, most } => {
-                        format!("while `{}`, at most {most} times", parts.slots[slot.0].name)
+                    Count::While { slot, every, most } => {
+                        let asked = if *every == 1 { String::new() } else { format!(", asked every {every} times") };
+                        format!("while `{}`{asked}, at most {most} times", parts.slots[slot.0].name)
                     }
                 };
                 let written = writeln!(text, "{indent}repeat {times}");

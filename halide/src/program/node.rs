@@ -28,5 +28,5 @@ pub(super) enum Node {
 pub(super) enum Count {
     Constant(u64),
     Param(String),
-    While { slot: SlotId, most: u64 },
+    While { slot: SlotId, every: u64, most: u64 },
 }

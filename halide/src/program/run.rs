@@ -92,8 +92,9 @@ impl<'r> Runner<'r> {
         };
         self.iterations.push(0);
         for iteration in 0..times_given {
-            if let Count::While { slot, most } = times {
-                if !self.holds(*slot)? {
+            if let Count::While { slot, every, most } = times {
+                // At its most, a loop goes on only if the condition says so.
+                if (iteration % every == 0 || iteration == *most) && !self.holds(*slot)? {
                     break;
                 }
                 if iteration == *most {

@@ -491,6 +491,17 @@ fn loops_that_do_not_end() {
     assert_eq!(run(93).unwrap().scalar::<i32>("n").unwrap(), 101);
     let Error::Program(errors) = run(92).unwrap_err() else { panic!() };
     assert!(matches!(&errors.0[0].kind, ProgramErrorKind::Endless { slot, most: 7 } if slot == "go"));
+    // Asked every 3 iterations, the loop runs a multiple of 3 times, or as often as it may.
+    for (every, most, from, ends) in
+        [(3, 7, 94, 101), (3, 7, 96, 103), (3, 7, 99, 103), (3, 4, 99, 103), (0, 7, 99, 101)]
+    {
+        let mut program = Program::new("asked");
+        program.input("n", I32, 0).scalar("go", Bool).run(&pipeline, &Schedule::new());
+        program.repeat_while_every("go", every, most, |it| it.run(&pipeline, &Schedule::new()));
+        let compiled = program.compile(&Target::host()).unwrap();
+        let done = compiled.inputs().image(&n, Buffer::from_slice([0i32; 0], &[from]).unwrap()).run();
+        assert_eq!(done.map(|done| done.scalar::<i32>("n").unwrap()).unwrap_or(-1), ends, "{every} {most} {from}");
+    }
     let done = run(500).unwrap();
     assert!(done.state::<i32>("go").is_err(), "a slot of another type");
     assert!(done.any_state("gone").unwrap_err().to_string().contains("no slot `gone`"));
