@@ -230,6 +230,31 @@ fn other_predicates_keep_their_values() {
     assert!(of(schedules[1]) >= 3);
 }
 
+/// All elements of a tuple are of the state before the update, also where one of them decides if there is one, and
+/// other conditions decide with it.
+#[test]
+fn elements_of_tuples_keep_their_values() {
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = tuple([cast::<u16>(y + 2), cast::<f32>(x), x * y]);
+    let r = RDom::named("r", [(2, 5)]);
+    r.where_(r.x.eq(x) | r.x.eq(y));
+    r.where_(f[(x, y)].at(0).lt(3));
+    let [count, sum, last] = [0, 1, 2].map(|i| f[(x, y)].at(i));
+    f[(x, y)] = tuple([count + 1, sum + cast::<f32>(last), last - r.x]);
+    let p = Pipeline::new([&f]).unwrap();
+    let schedules = [
+        "",
+        "f.update(0): vectorize(x, 2)",
+        "f.update(0): vectorize(x, 4, GuardWithIf)",
+        "f.update(0): vectorize(y, 4) split(r.x, ro, ri, 2) unroll(ri)",
+        "f.update(0): vectorize(x, 4, PredicateStores) parallel(y)",
+        "f.update(0): reorder(x, y, r.x) vectorize(x, 8)",
+        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\nf.update(0): gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
+    ];
+    assert!(hold_legal(&p, &schedules) > 5);
+}
+
 /// An element that several iterations of other loops share, and threads that may race for it.
 #[test]
 fn shared_elements_keep_their_values() {

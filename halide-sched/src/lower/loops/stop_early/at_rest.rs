@@ -17,18 +17,13 @@ struct Place {
     mask: Expr,
 }
 
-/// The parts of a mask.
+/// The lanes that there are under a mask of which data decides, too; all if there is none.
 #[derive(Clone)]
-struct Split {
-    /// The lanes that are not at rest.
-    data: Expr,
-    /// The lanes that there are; all if there is none.
-    lanes: Option<Expr>,
-}
+struct Lanes(Option<Expr>);
 
 #[derive(Default)]
 struct Kept {
-    places: Map<Place, Split>,
+    places: Map<Place, Lanes>,
     /// The masks of the stores to such places that see a name; none for other uses of it.
     users: Map<Sym, Set<Option<Expr>>>,
 }
@@ -69,11 +64,11 @@ impl Kept {
                 }
             }
             Stmt::Store { buf, index, value, mask: Some(mask) } => {
-                let split = if is_dense(index) { split(mask, names) } else { None };
-                self.used(value, split.is_some().then_some(mask));
+                let lanes = if is_dense(index) { lanes(mask, names) } else { None };
+                self.used(value, lanes.is_some().then_some(mask));
                 [index, mask].into_iter().for_each(|e| self.used(e, None));
-                if let Some(split) = split {
-                    self.places.insert(Place { buf: *buf, index: index.clone(), mask: mask.clone() }, split);
+                if let Some(lanes) = lanes {
+                    self.places.insert(Place { buf: *buf, index: index.clone(), mask: mask.clone() }, lanes);
                 }
             }
             other => {
@@ -114,12 +109,13 @@ impl Kept {
             }
             Stmt::Store { buf, index, value, mask: Some(mask) } => {
                 let place = Place { buf, index: index.clone(), mask: mask.clone() };
-                let Some(Split { data, lanes }) = self.places.get(&place).cloned() else {
+                let Some(Lanes(lanes)) = self.places.get(&place).cloned() else {
                     return Stmt::Store { buf, index, value, mask: Some(mask) };
                 };
                 let elem = value.ty().scalar().expect("stores are of data");
                 let old = build::load(buf, elem, index.clone(), lanes.clone());
-                let value = build::select(data, self.value(&value, &mask), old);
+                // The mask as it stands here: its parts may load what an earlier store of the definition has changed.
+                let value = build::select(mask.clone(), self.value(&value, &mask), old);
                 Stmt::Store { buf, index, value, mask: lanes }
             }
             other => visit::map_stmt(other, Expr::clone, |inner| self.statement(inner)),
@@ -134,7 +130,7 @@ impl Kept {
                 let place = Place { buf: *buf, index: index.clone(), mask: mask.clone() };
                 let elem = n.ty().scalar().expect("loads are data");
                 match self.places.get(&place) {
-                    Some(Split { lanes, .. }) => build::load(*buf, elem, index.clone(), lanes.clone()),
+                    Some(Lanes(lanes)) => build::load(*buf, elem, index.clone(), lanes.clone()),
                     None => n.clone(),
                 }
             }
@@ -145,14 +141,14 @@ impl Kept {
     }
 }
 
-/// The parts of a mask, if data decides of some of its lanes.
-fn split(mask: &Expr, names: &[(Sym, Expr)]) -> Option<Split> {
+/// The lanes that there are under a mask, if data decides of some of them.
+fn lanes(mask: &Expr, names: &[(Sym, Expr)]) -> Option<Lanes> {
     let parts = search::parts(mask, &|s| value_of(names, s));
     let of_lanes = |e: &Expr| build::broadcast(e.clone(), mask.lanes());
     let (data, lanes): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|part| part.said.lanes() > 1 && loads(&part.whole));
-    let all = |parts: Vec<search::Part>| parts.iter().map(|part| of_lanes(&part.said)).reduce(build::and);
-    Some(Split { data: all(data)?, lanes: all(lanes) })
+    let lanes = lanes.iter().map(|part| of_lanes(&part.said)).reduce(build::and);
+    (!data.is_empty()).then_some(Lanes(lanes))
 }
 
 fn is_dense(index: &Expr) -> bool {
