@@ -93,8 +93,8 @@ fn known(begins: &Schedule, pipeline: &Pipeline) -> BTreeSet<String> {
 /// reductions that have none, too.
 pub(crate) fn placed(given: &Schedule, pipeline: &Pipeline, with_parts: bool) -> Schedule {
     let places = given.directives().iter().filter(|d| {
-        use Verb::{ComputeAt, ComputeInline, ComputeRoot};
-        matches!(d.verb, ComputeRoot | ComputeAt(_) | ComputeInline)
+        use Verb::{ComputeAt, ComputeInline, ComputeRoot, Memoize};
+        matches!(d.verb, ComputeRoot | Memoize | ComputeAt(_) | ComputeInline)
     });
     let places: BTreeSet<&str> = places.map(|d| d.subject.func.as_str()).collect();
     let mut all = given.clone();

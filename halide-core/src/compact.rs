@@ -1,7 +1,8 @@
 //! Parts of frozen pipelines: the tables with nothing in them but what some Funcs need.
 
 use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
-use crate::pipeline::{FuncDef, Kind, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
+use crate::pipeline::{FuncDef, ImageDef, Kind, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
+use crate::promise::ValuePromise;
 use crate::shape::{AlignmentRule, BufferOf, Estimate, Law};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +10,25 @@ impl Pipeline {
     /// The pipeline that computes its outputs alone, or the Funcs `part`, whose buffers then have no rules. Funcs,
     /// images and parameters keep their names; results of extern stages are images like any other.
     pub fn part(&self, part: Option<&[FuncId]>) -> Pipeline {
-        Pipeline::from_data(compact(self, part))
+        self.part_without(part, &[])
+    }
+    /// [`Pipeline::part`], in which images stand for the elements of the Funcs `cut`, unless these are outputs. They are
+    /// called as [`FuncDef::cut_image`] says.
+    pub fn part_without(&self, part: Option<&[FuncId]>, cut: &[FuncId]) -> Pipeline {
+        Pipeline::from_data(compact_without(self, part, cut))
     }
 }
 
 /// The tables without what the outputs do not reach; those of `part`, if it is given, without rules for their buffers.
 pub(crate) fn compact(data: &PipelineData, part: Option<&[FuncId]>) -> PipelineData {
+    compact_without(data, part, &[])
+}
+
+fn compact_without(data: &PipelineData, part: Option<&[FuncId]>, cut: &[FuncId]) -> PipelineData {
     let outputs = part.unwrap_or(&data.outputs);
     let mut c = Compactor { old: data, new: PipelineData::default(), ids: Ids::default() };
     // Calls are followed by number, so every Func has its number before any expression is copied.
-    let reached = reached(data, outputs);
+    let reached = reached(data, outputs, cut);
     for func in data.order.iter().copied().filter(|f| reached.contains(f)) {
         let def = &data.funcs[func];
         let id = c.new.funcs.push(FuncDef { args: Vec::new(), stages: Vec::new(), ..def.clone() });
@@ -40,8 +50,8 @@ pub(crate) fn compact(data: &PipelineData, part: Option<&[FuncId]>) -> PipelineD
     c.new
 }
 
-/// The Funcs that the outputs need.
-fn reached(data: &PipelineData, outputs: &[FuncId]) -> BTreeSet<FuncId> {
+/// The Funcs that the outputs need, those left out that are cut.
+fn reached(data: &PipelineData, outputs: &[FuncId], cut: &[FuncId]) -> BTreeSet<FuncId> {
     let (mut funcs, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let mut todo = outputs.to_vec();
     while let Some(func) = todo.pop() {
@@ -57,7 +67,7 @@ fn reached(data: &PipelineData, outputs: &[FuncId]) -> BTreeSet<FuncId> {
             if seen.insert(e) {
                 below.extend(data.exprs[e].kind.children());
                 match data.exprs[e].kind {
-                    Kind::Call { func, .. } => todo.push(func),
+                    Kind::Call { func, .. } if !cut.contains(&func) => todo.push(func),
                     Kind::RVar { rdom, .. } => below.extend(of_rdom(data, rdom)),
                     _ => {}
                 }
@@ -78,6 +88,8 @@ struct Ids {
     exprs: BTreeMap<ExprId, ExprId>,
     funcs: BTreeMap<FuncId, FuncId>,
     images: BTreeMap<ImageId, ImageId>,
+    /// The images that stand for elements of Funcs that are not here.
+    cut: BTreeMap<(FuncId, u8), ImageId>,
     params: BTreeMap<ParamId, ParamId>,
     vars: BTreeMap<VarId, VarId>,
     notes: BTreeMap<NoteId, NoteId>,
@@ -96,6 +108,15 @@ impl Compactor<'_> {
     }
     fn image(&mut self, image: ImageId) -> ImageId {
         copied(&mut self.ids.images, image, &self.old.images, &mut self.new.images)
+    }
+    /// The image that stands for an element of a Func.
+    fn cut(&mut self, func: FuncId, element: u8) -> ImageId {
+        let def = &self.old.funcs[func];
+        let images = &mut self.new.images;
+        *self.ids.cut.entry((func, element)).or_insert_with(|| {
+            let (ty, values) = (def.types[usize::from(element)], ValuePromise::default());
+            images.push(ImageDef { name: def.cut_image(element.into()), ty, dims: def.dims(), values, at: def.at })
+        })
     }
     fn param(&mut self, param: ParamId) -> ParamId {
         copied(&mut self.ids.params, param, &self.old.params, &mut self.new.params)
@@ -184,9 +205,15 @@ impl Compactor<'_> {
                 (*condition, *value) = (self.expr(*condition), self.expr(*value));
                 self.all(parts);
             }
-            Kind::Call { func, args, .. } => {
-                *func = self.ids.funcs[func];
+            Kind::Call { func, element, args } => {
                 self.all(args);
+                match self.ids.funcs.get(func) {
+                    Some(known) => *func = *known,
+                    None => {
+                        let (image, args) = (self.cut(*func, *element), std::mem::take(args));
+                        node.kind = Kind::Image { image, args };
+                    }
+                }
             }
             Kind::Image { image, args } => {
                 *image = self.image(*image);

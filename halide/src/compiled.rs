@@ -4,14 +4,17 @@ use crate::aliases::Proofs;
 use crate::counting::Needs;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::input_requirements::{InputNeed, Queries};
+use crate::input_requirements::{InputNeed, Queries, Spans};
+use crate::memo_table::{MemoCounts, MemoTable};
 use crate::pipeline::Pipeline;
+use crate::run_options::How;
 use crate::variant_key::VariantKey;
 use crate::variants::Variants;
-use halide_core::buffer::{BufferError, Region};
+use halide_core::buffer::{AnyBuffer, BufferError, Region};
 use halide_core::externs::ExternDef;
 use halide_core::interp::{Inputs, RunError};
 use halide_core::pipeline::FuncDef;
+use halide_sched::lower::storage::in_place::InPlaceProblem;
 use halide_sched::plan::Plan;
 use halide_sched::schedule::Schedule;
 use std::fmt;
@@ -44,10 +47,10 @@ pub struct Compiled {
 
 pub(crate) struct Parts {
     pub(crate) pipeline: Pipeline,
-    /// The user's pipeline, if it has extern stages.
+    /// The user's pipeline, if it has extern stages or memoized Funcs.
     pub(crate) whole: Option<Pipeline>,
-    /// The extern stages whose results the pipeline reads.
-    pub(crate) feeders: Vec<Feeder>,
+    /// The sources of images that nobody gives.
+    pub(crate) feeders: Vec<Box<dyn Feeder>>,
     pub(crate) plan: Plan,
     /// The schedule that was compiled.
     pub(crate) schedule: Schedule,
@@ -59,6 +62,8 @@ pub(crate) struct Parts {
     /// Made when somebody asks for counts.
     pub(crate) needs: OnceLock<Option<Needs>>,
     pub(crate) proofs: Proofs,
+    /// Stands for this code where its results are kept.
+    pub(crate) identity: Arc<()>,
 }
 
 impl Compiled {
@@ -112,17 +117,22 @@ impl Compiled {
     pub(crate) fn whole(&self) -> &Pipeline {
         self.parts.whole.as_ref().unwrap_or(&self.parts.pipeline)
     }
-    /// The extern stages whose results the pipeline reads.
-    pub(crate) fn feeders(&self) -> &[Feeder] {
+    /// The sources of images that nobody gives.
+    pub(crate) fn feeders(&self) -> &[Box<dyn Feeder>] {
         &self.parts.feeders
     }
     /// The inputs of those given that the pipeline reads itself. One that nobody reads is a mistake.
     pub(crate) fn named(&self, inputs: &Inputs) -> Result<Inputs, Error> {
         match &self.parts.whole {
-            Some(whole) => inputs.check_names(whole)?,
+            // What is computed before the run may be among them by then.
+            Some(whole) => inputs.without(|name| self.is_fed(name)).check_names(whole)?,
             None => inputs.check_names(&self.parts.pipeline)?,
         }
         Ok(inputs.clone())
+    }
+    /// Returns true if an image is computed before a run.
+    fn is_fed(&self, image: &str) -> bool {
+        self.parts.feeders.iter().any(|feeder| feeder.gives(image))
     }
     /// Returns the requirements on each image of the pipeline, results of extern stages among them.
     pub(crate) fn needs_of_images(&self, inputs: &Inputs, regions: &[Region]) -> Result<Vec<InputNeed>, Error> {
@@ -151,8 +161,36 @@ impl fmt::Debug for Compiled {
     }
 }
 
+/// The source of images of a pipeline that nobody gives: an extern stage or a memoized Func, computed before a run.
+///
+/// A trait, since sources contain compiled pipelines: for an enum, the Rust compiler would look through the types of
+/// wgpu once more for each layer when it asks if these are `Send`, which is deeper than it goes.
+pub(crate) trait Feeder: Send + Sync {
+    /// Returns true if the image called `name` stands for results of it.
+    fn gives(&self, name: &str) -> bool;
+    /// The results by the names of their images, as far as `needs` say that they are read and nobody gives them.
+    fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error>;
+    /// Adds the regions of the user's inputs that it needs.
+    fn needs(&self, inputs: &Inputs, needs: &[InputNeed], all: &mut Spans) -> Result<(), Error>;
+    /// The reason that no input may be in the memory of an output.
+    fn in_place_problem(&self) -> InPlaceProblem;
+    /// The uses of memoized Funcs.
+    fn memoized(&self) -> Vec<MemoUse>;
+}
+
+/// The runs of a memoized Func: those that computed it, and those that found its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoUse {
+    /// The Func.
+    pub func: String,
+    /// Runs that computed it.
+    pub computed: u64,
+    /// Runs that found its values.
+    pub reused: u64,
+}
+
 /// One extern stage whose results a pipeline reads.
-pub(crate) struct Feeder {
+pub(crate) struct StageFeeder {
     pub(crate) stage: ExternDef,
     /// The pipeline that the user gave, whose numbers the stage uses.
     pub(crate) whole: Pipeline,
@@ -160,4 +198,18 @@ pub(crate) struct Feeder {
     pub(crate) results: Vec<Option<String>>,
     /// The pipeline that computes its inputs that are Funcs, in their order; `None` if there are none.
     pub(crate) producer: Option<Compiled>,
+}
+
+/// A memoized Func that a pipeline reads.
+pub(crate) struct MemoFeeder {
+    pub(crate) func: String,
+    /// The images and parameters that its values depend on, as a pipeline of it alone.
+    pub(crate) cone: Pipeline,
+    /// The names of the images that stand for its elements.
+    pub(crate) results: Vec<String>,
+    /// The pipeline that computes it.
+    pub(crate) producer: Compiled,
+    /// The values, where no image is read that they could be kept with.
+    pub(crate) own: MemoTable,
+    pub(crate) counts: MemoCounts,
 }

@@ -1,14 +1,16 @@
 //! The compiler: from a pipeline and a schedule to something that runs.
 
 use crate::aliases::Proofs;
-use crate::compiled::{Compiled, Feeder, Parts};
+use crate::compiled::{Compiled, Feeder, MemoFeeder, Parts, StageFeeder};
 use crate::engine::{Engine, Machine};
 use crate::error::Error;
+use crate::memo_table::{MemoCounts, MemoTable};
 use crate::pipeline::Pipeline;
 use crate::shapes::Shapes;
 use crate::variants::Variants;
 use halide_core::error::Location;
 use halide_core::externs::ExternFault;
+use halide_core::ids::FuncId;
 #[cfg(feature = "gpu")]
 use halide_gpu::runtime::{Choice, Gpu};
 use halide_ir::target::Target;
@@ -130,6 +132,17 @@ impl Compiler {
         };
         let target = self.chosen_target(machine.as_ref());
         let pipeline = self.ruled()?;
+        // The interpreter takes no heed of the schedule.
+        let memoized = match engine {
+            Engine::Interp => Vec::new(),
+            _ => plan::memoized(&pipeline, &self.schedule),
+        };
+        if !memoized.is_empty() {
+            // Mistakes are those of the schedule as a whole.
+            plan::resolve(&pipeline, &self.schedule, &target).map_err(Error::Schedule)?;
+            let part = plan::part_behind(&pipeline, &self.schedule, &memoized);
+            return compile_behind(&pipeline, part, &memoized, engine, machine, (&self.schedule, &target));
+        }
         compile_part(&pipeline, plan::main_part(&pipeline, &self.schedule), engine, machine, &self.schedule, &target)
     }
 
@@ -159,7 +172,9 @@ impl Compiler {
         let (queries, proofs) = (OnceLock::new(), Proofs::default());
         let needs = OnceLock::new();
         let (pipeline, schedule) = (pipeline.into(), self.schedule.clone());
-        let parts = Parts { pipeline, whole, feeders, plan, schedule, engine, variants, queries, needs, proofs };
+        let identity = Arc::new(());
+        let parts =
+            Parts { pipeline, whole, feeders, plan, schedule, engine, variants, queries, needs, proofs, identity };
         Ok(Compiled { parts: Arc::new(parts) })
     }
 
@@ -239,12 +254,61 @@ fn compile_part(
     schedule: &Schedule,
     target: &Target,
 ) -> Result<Compiled, Error> {
-    let plan = part.resolve(whole, target).map_err(Error::Schedule)?;
     let feeders = feeders(whole, &part, engine, machine.as_ref(), schedule, target)?;
+    let is_part = !whole.externs.is_empty();
+    compiled(
+        whole,
+        part,
+        (is_part, feeders.into_iter().map(|stage| Box::new(stage) as Box<dyn Feeder>).collect()),
+        engine,
+        machine,
+        (schedule, target),
+    )
+}
+
+/// Compiles a part of `whole` that reads `memoized` Funcs, with what computes these.
+fn compile_behind(
+    whole: &halide_core::Pipeline,
+    part: Part,
+    memoized: &[FuncId],
+    engine: Engine,
+    machine: Option<Machine>,
+    (schedule, target): (&Schedule, &Target),
+) -> Result<Compiled, Error> {
+    let mut feeders: Vec<Box<dyn Feeder>> = Vec::new();
+    for &func in memoized {
+        let def = &whole.funcs[func];
+        let results: Vec<String> = (0..def.types.len()).map(|element| def.cut_image(element)).collect();
+        if !part.pipeline.images.iter().any(|image| results.contains(&image.name)) {
+            continue;
+        }
+        let own = plan::memoized_part(whole, schedule, func, memoized);
+        feeders.push(Box::new(MemoFeeder {
+            func: def.name.clone(),
+            cone: whole.part(Some(&[func])).into(),
+            results,
+            producer: compile_behind(whole, own, memoized, engine, machine.clone(), (schedule, target))?,
+            own: MemoTable::default(),
+            counts: MemoCounts::default(),
+        }));
+    }
+    compiled(whole, part, (true, feeders), engine, machine, (schedule, target))
+}
+
+/// Compiles a part of `whole`, which is another pipeline if `is_part`.
+fn compiled(
+    whole: &halide_core::Pipeline,
+    part: Part,
+    (is_part, feeders): (bool, Vec<Box<dyn Feeder>>),
+    engine: Engine,
+    machine: Option<Machine>,
+    (schedule, target): (&Schedule, &Target),
+) -> Result<Compiled, Error> {
+    let plan = part.resolve(whole, target).map_err(Error::Schedule)?;
     let variants = machine.map(|machine| Variants::new(&plan, machine)).transpose()?;
     let parts = Parts {
         pipeline: part.pipeline.into(),
-        whole: (!whole.externs.is_empty()).then(|| whole.clone().into()),
+        whole: is_part.then(|| whole.clone().into()),
         feeders,
         plan,
         schedule: schedule.clone(),
@@ -253,6 +317,7 @@ fn compile_part(
         queries: OnceLock::new(),
         needs: OnceLock::new(),
         proofs: Proofs::default(),
+        identity: Arc::new(()),
     };
     Ok(Compiled { parts: Arc::new(parts) })
 }
@@ -265,7 +330,7 @@ fn feeders(
     machine: Option<&Machine>,
     schedule: &Schedule,
     target: &Target,
-) -> Result<Vec<Feeder>, Error> {
+) -> Result<Vec<StageFeeder>, Error> {
     let read = |name: &str| part.pipeline.images.iter().any(|image| image.name == name);
     let mut all = Vec::new();
     for stage in &whole.externs {
@@ -287,7 +352,7 @@ fn feeders(
                 Some(compile_part(whole, part, engine, machine.cloned(), schedule, target)?)
             }
         };
-        all.push(Feeder { stage: stage.clone(), whole: whole.clone().into(), results, producer });
+        all.push(StageFeeder { stage: stage.clone(), whole: whole.clone().into(), results, producer });
     }
     Ok(all)
 }

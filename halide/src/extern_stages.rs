@@ -8,7 +8,7 @@
 //! Once frozen, such a Func reads an input image which nobody gives. `plan::main_part` and `plan::part` cut the
 //! pipeline at these images. Nothing below this module knows of extern stages.
 
-use crate::compiled::Feeder;
+use crate::compiled::{Feeder, MemoUse, StageFeeder};
 use crate::error::Error;
 use crate::input_requirements::{InputNeed, Spans};
 use crate::memory::dense_bytes;
@@ -19,9 +19,10 @@ use halide_core::ids::FuncId;
 use halide_core::interp::{Inputs, RunError};
 use halide_core::limits::bytes_of;
 use halide_core::value::Scalar;
+use halide_sched::lower::storage::in_place::InPlaceProblem;
 use std::ops::Range;
 
-impl Feeder {
+impl StageFeeder {
     /// The values of the parameters that the stage may ask for.
     fn params(&self, inputs: &Inputs) -> Result<Vec<Scalar>, RunError> {
         let params = inputs.restricted(&self.whole).bind_partly(&self.whole)?.params;
@@ -48,24 +49,13 @@ impl Feeder {
         }
         Ok((asked, wanted.into_iter().map(|(_, region)| region).collect()))
     }
+}
 
-    /// Returns true if the image called `name` stands for results of the stage.
-    pub(crate) fn gives(&self, name: &str) -> bool {
+impl Feeder for StageFeeder {
+    fn gives(&self, name: &str) -> bool {
         self.results.iter().flatten().any(|own| own == name)
     }
-    /// The name of the stage.
-    pub(crate) fn stage(&self) -> &str {
-        &self.stage.name
-    }
-
-    /// The results of the stage by the names of their images, as far as `needs` say that they are read and nobody gives
-    /// them.
-    pub(crate) fn feed(
-        &self,
-        inputs: &Inputs,
-        needs: &[InputNeed],
-        how: &How,
-    ) -> Result<Vec<(String, AnyBuffer)>, Error> {
+    fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error> {
         let given = self.results.iter().flatten().all(|name| inputs.get(name).is_some());
         let Some(region) = self.region(needs).filter(|_| !given) else { return Ok(Vec::new()) };
         let (asked, wanted) = self.asked(&region, inputs)?;
@@ -116,8 +106,7 @@ impl Feeder {
         Ok(named.collect())
     }
 
-    /// Adds the regions of the user's inputs that the stage, and the producer of its inputs, need.
-    pub(crate) fn needs(&self, inputs: &Inputs, needs: &[InputNeed], all: &mut Spans) -> Result<(), Error> {
+    fn needs(&self, inputs: &Inputs, needs: &[InputNeed], all: &mut Spans) -> Result<(), Error> {
         let Some(region) = self.region(needs) else { return Ok(()) };
         let (asked, wanted) = self.asked(&region, inputs)?;
         for (input, region) in self.stage.inputs.iter().zip(&asked) {
@@ -132,5 +121,11 @@ impl Feeder {
             }
             None => Ok(()),
         }
+    }
+    fn in_place_problem(&self) -> InPlaceProblem {
+        InPlaceProblem::Extern { stage: self.stage.name.clone() }
+    }
+    fn memoized(&self) -> Vec<MemoUse> {
+        Vec::new()
     }
 }

@@ -12,7 +12,7 @@ use crate::run_options::How;
 use halide_core::ImageParam;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::{Given, Inputs, RunError};
-use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
+use halide_sched::lower::storage::in_place::InPlaceError;
 
 impl<'c> Call<'c> {
     /// The output buffer number `buffer`, of those that `realize_all_into` takes one per element of the outputs (0 with
@@ -42,7 +42,7 @@ pub(crate) fn bind(
     let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
     if let (Some(feeder), Some(InPlace { image, buffer, .. })) = (compiled.feeders().first(), asked.first()) {
         let output = compiled.outputs().get(*buffer).map_or("?", |f| f.name.as_str()).to_string();
-        let problem = InPlaceProblem::Extern { stage: feeder.stage().to_string() };
+        let problem = feeder.in_place_problem();
         return Err(InPlaceError { image: image.clone(), output, problem }.into());
     }
     let mut owners = Vec::new();

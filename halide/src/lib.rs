@@ -165,6 +165,8 @@ pub mod input_requirements;
 pub mod inspect;
 pub mod limits;
 pub mod machine_file;
+mod memo_table;
+pub mod memoized;
 mod memory;
 pub mod nest;
 mod once_map;

@@ -20,7 +20,7 @@ impl Compiled {
         }
         let mut all = self.named(inputs)?;
         // Of images that only stages read, too.
-        inputs.check_rules(self.whole())?;
+        inputs.restricted(self.whole()).check_rules(self.whole())?;
         if !self.parts.feeders.is_empty() {
             let needs = self.needs_of_images(inputs, regions)?;
             for feeder in &self.parts.feeders {

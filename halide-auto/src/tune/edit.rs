@@ -117,5 +117,5 @@ fn is_store(verb: &Verb) -> bool {
 }
 
 fn is_place(verb: &Verb) -> bool {
-    is_store(verb) || matches!(verb, Verb::ComputeRoot | Verb::ComputeAt(_) | Verb::ComputeInline)
+    is_store(verb) || matches!(verb, Verb::ComputeRoot | Verb::Memoize | Verb::ComputeAt(_) | Verb::ComputeInline)
 }

@@ -65,7 +65,13 @@ impl Inputs {
     }
     /// The parameters alone.
     pub fn without_images(&self) -> Inputs {
-        Inputs { images: BTreeMap::new(), params: self.params.clone() }
+        self.without(|_| true)
+    }
+    /// The inputs but for the images whose names `is_left_out` says.
+    pub fn without(&self, is_left_out: impl Fn(&str) -> bool) -> Inputs {
+        let (mut images, params) = (self.images.clone(), self.params.clone());
+        images.retain(|name, _| !is_left_out(name));
+        Inputs { images, params }
     }
     /// The inputs that the pipeline reads.
     pub fn restricted(&self, pipeline: &PipelineData) -> Inputs {

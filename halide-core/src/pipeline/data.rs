@@ -147,6 +147,14 @@ pub struct FuncDef {
 }
 
 impl FuncDef {
+    /// The name of the image that stands for an element in a part without the Func:
+    /// [`Pipeline::part_without`].
+    pub fn cut_image(&self, element: usize) -> String {
+        match self.types.len() {
+            1 => format!("{}$kept", self.name),
+            _ => format!("{}$kept.{element}", self.name),
+        }
+    }
     /// The number of dimensions.
     pub fn dims(&self) -> usize {
         self.args.len()

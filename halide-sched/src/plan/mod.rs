@@ -54,7 +54,7 @@ pub use expressions::reachable;
 pub use facts::order;
 pub use monoid::MonoidReason;
 pub use options::StageOptions;
-pub use part::{Part, main_part, part};
+pub use part::{Part, main_part, memoized, memoized_part, part, part_behind};
 pub use possible::{Possible, PossibleVar, possible};
 pub use query::image_buffer;
 pub use resolve::resolve;

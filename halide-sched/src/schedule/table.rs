@@ -127,6 +127,12 @@ macro_rules! with_directives {
                 /// Computes all that is needed of the Func before its consumers.
                 "compute_root" as "compute_root" { compute_root; }
             }
+            Func Memoize {} {
+                /// Computes the Func at the root, and keeps its values with the memory of the images that they are
+                /// computed of: a later run that needs no more of them does not compute them again, until one of these
+                /// images is another one or was written, or a parameter has another value.
+                "memoize" as "memoize" { memoize; }
+            }
             Func ComputeAt(site: Site) {
                 /// Computes what is needed of the Func in each iteration of loop `var` of `stage`.
                 "compute_at" as "compute_at" {

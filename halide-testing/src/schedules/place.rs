@@ -21,7 +21,12 @@ impl Draw<'_> {
         match choice {
             0 => return,
             1 => drop(self.say(&subject, Verb::ComputeInline)),
-            2 | 3 => drop(self.say(&subject, Verb::ComputeRoot)),
+            2 | 3 => {
+                // In place of the root, and often refused.
+                if !(self.one_in(6) && self.say(&subject, Verb::Memoize)) {
+                    self.say(&subject, Verb::ComputeRoot);
+                }
+            }
             _ => {
                 let placed = (0..6).any(|_| match self.site(func) {
                     Some(site) => self.say(&subject, Verb::ComputeAt(site)),

@@ -3,7 +3,7 @@
 use super::code::Generated;
 use super::lowering::Lowering;
 use super::rows::DecisionRow;
-use crate::compiled::Compiled;
+use crate::compiled::{Compiled, MemoUse};
 use crate::variant_key::VariantKey;
 use crate::variants::Variants;
 use halide_ir::visit::{deep, nested};
@@ -11,7 +11,8 @@ use halide_ir::{Program, Stmt};
 use halide_sched::lower::Outcome;
 use halide_sched::lower::checks::trust::trust;
 
-/// The decisions in the order of passes, then those of the code, then the variants that were made.
+/// The decisions in the order of passes, then those of the code, then the uses of memoized Funcs and the variants that
+/// were made.
 pub(super) fn rows(compiled: &Compiled, lowering: &Lowering, code: &Generated) -> Vec<DecisionRow> {
     let mut all = Vec::new();
     for pass in &lowering.lowered.trace.passes {
@@ -28,6 +29,11 @@ pub(super) fn rows(compiled: &Compiled, lowering: &Lowering, code: &Generated) -
             add(&mut all, &subject, lines.into_iter());
         }
     }
+    let kept = |used: MemoUse| {
+        let MemoUse { func, computed, reused } = used;
+        (true, format!("{func}: computed before the rest in {computed} runs, found from an earlier one in {reused}"))
+    };
+    add(&mut all, "memoize", compiled.memoized().into_iter().map(kept));
     let variants = compiled.parts.variants.as_ref().map_or_else(Vec::new, Variants::made_because);
     let line = |(key, because): (VariantKey, Option<String>)| {
         (true, key.describe() + &because.map_or_else(String::new, |because| format!(": {because}")))

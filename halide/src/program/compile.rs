@@ -12,6 +12,7 @@ use crate::compiler::Compiler;
 use crate::error::Error;
 use crate::in_place::engine_shares;
 use halide_ir::target::Target;
+use halide_sched::lower::storage::in_place::InPlaceError;
 use std::fmt;
 use std::sync::Arc;
 
@@ -150,7 +151,8 @@ fn memory_of(bound: &BoundStep, i: usize, compiled: &Compiled, slots: &[Slot]) -
 fn in_place(compiled: &Compiled, image: &str, i: usize) -> Result<(), String> {
     let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
     if let Some(feeder) = compiled.feeders().first() {
-        return Err(format!("the extern stage `{}` may read that memory at any time", feeder.stage()));
+        let (image, output) = (image.to_string(), String::new());
+        return Err(InPlaceError { image, output, problem: feeder.in_place_problem() }.reason());
     }
     let elements = |f: &halide_core::ids::FuncId| pipeline.funcs[*f].types.len();
     let owners = pipeline.outputs.iter().flat_map(|f| (0..elements(f)).map(|element| (*f, element)));

@@ -44,6 +44,7 @@ mod inspected;
 mod language;
 mod large;
 mod limits;
+mod memoized;
 mod memory;
 mod needs;
 mod nest;

@@ -195,7 +195,7 @@ fn alike(before: &Directive, after: &Directive) -> Option<usize> {
 /// The question that a directive answers: its word, but one for all words that place computation, and one for storage.
 fn slot(verb: &Verb) -> (std::mem::Discriminant<Verb>, &'static str) {
     let first = match verb {
-        Verb::ComputeRoot | Verb::ComputeAt(_) | Verb::ComputeInline => &Verb::ComputeRoot,
+        Verb::ComputeRoot | Verb::Memoize | Verb::ComputeAt(_) | Verb::ComputeInline => &Verb::ComputeRoot,
         Verb::StoreRoot | Verb::StoreAt(_) => &Verb::StoreRoot,
         Verb::HoistStorageRoot | Verb::HoistStorage(_) => &Verb::HoistStorageRoot,
         other => other,

@@ -77,6 +77,11 @@ pub enum InPlaceProblem {
         /// The stage.
         stage: String,
     },
+    /// Values of the input are kept beyond the run.
+    Memoized {
+        /// The memoized Func.
+        func: String,
+    },
     /// A point of the output has several elements, which are stored one after the other.
     Tuple,
 }
@@ -109,6 +114,9 @@ impl InPlaceError {
             InPlaceProblem::Extern { stage } => {
                 format!("the extern stage `{stage}` may read that memory at any time")
             }
+            InPlaceProblem::Memoized { func } => {
+                format!("`{func}` is memoized, so its values stay with a memory that nobody writes")
+            }
             InPlaceProblem::Requires => {
                 "the algorithm requires something of its values, and a run that fails must not have changed its input"
                     .into()
@@ -124,6 +132,7 @@ impl InPlaceError {
             InPlaceProblem::Type { .. }
             | InPlaceProblem::Dims { .. }
             | InPlaceProblem::Extern { .. }
+            | InPlaceProblem::Memoized { .. }
             | InPlaceProblem::Requires => return "give two buffers".into(),
             InPlaceProblem::Elsewhere { .. } => {
                 "read it in a Func that is computed before, with compute_root()".to_string()

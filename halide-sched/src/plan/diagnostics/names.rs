@@ -8,6 +8,9 @@ macro_rules! names {
             help did_you_mean(near);
         BesideExtern { name: String } =>
             format!("an extern stage stands between this and `{name}`, so they have no loops in common");
+        InAnotherPart { name: String } =>
+            format!("`{name}` is in another part of the pipeline: an extern stage or a memoized Func stands between"),
+            help "leave out the condition, or memoize()";
         UnknownUpdate { func: String, updates: usize } =>
             match updates {
                 0 => format!("`{func}` has no updates"),

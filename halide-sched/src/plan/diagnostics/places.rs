@@ -8,6 +8,21 @@ macro_rules! places {
             help format!("give `{func}` a place with compute_root() or compute_at(...)");
         OutputLevel { func: String } =>
             format!("`{func}` is an output, which is computed and stored at the root");
+        MemoizeElsewhere { func: String } =>
+            format!("`{func}` is memoized, so it is computed and stored at the root"),
+            help "leave out memoize() or its other place";
+        MemoizeOutput { func: String } =>
+            format!("`{func}` is an output, whose memory the caller gives, so it cannot be memoized"),
+            help "memoize what it is computed of";
+        MemoizeRewritten { func: String } =>
+            format!("`{func}` cannot be memoized beside directives that make Funcs of it, or it of others"),
+            help "leave out memoize(), or its in, clone_in or rfactor";
+        MemoizeExtern { func: String, stage: String } =>
+            format!("`{func}` cannot be memoized in a pipeline with the extern stage `{stage}`"),
+            help "leave out memoize(), or make the extern stage and what reads it a pipeline of their own";
+        MemoizePrints { func: String, at: Location } =>
+            format!("`{func}` cannot be memoized, since its values print at {at}, and would print once only"),
+            help "leave out memoize() or the print";
         OutputStorage { func: String } => format!("`{func}` is an output, whose memory the caller gives");
         SiteInline { func: String } =>
             format!("`{func}` is computed inline, so it has no loops"),

@@ -17,6 +17,7 @@ use crate::plan::access::Collision;
 use crate::plan::dependence::Conflict;
 use crate::plan::monoid::MonoidReason;
 use crate::schedule::{LoopKind, Tail, kind_word};
+use halide_core::error::Location;
 use halide_core::types::ScalarType;
 use std::fmt;
 

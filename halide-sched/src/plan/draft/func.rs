@@ -66,6 +66,10 @@ impl Drafter<'_, '_, '_> {
         match &directive.verb {
             Verb::ComputeInline => draft.compute = Some((Request::Inline, number)),
             Verb::ComputeRoot => draft.compute = Some((Request::Root, number)),
+            Verb::Memoize => {
+                self.memoizable(func)?;
+                (draft.compute, draft.memoized) = (Some((Request::Root, number)), Some(number));
+            }
             Verb::ComputeAt(site) => draft.compute = Some((self.site(func, site)?, number)),
             Verb::StoreRoot => draft.store = Some((Request::Root, number)),
             Verb::StoreAt(site) => draft.store = Some((self.site(func, site)?, number)),

@@ -30,6 +30,8 @@ pub(crate) struct FuncDraft {
     pub(crate) needs_storage: Option<usize>,
     /// The last directive that folds the storage.
     pub(crate) folded: Option<usize>,
+    /// The last directive that keeps the values between runs.
+    pub(crate) memoized: Option<usize>,
 }
 
 /// A level that a directive asks for.
@@ -58,6 +60,7 @@ pub(super) fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         needs_loops: None,
         needs_storage: None,
         folded: None,
+        memoized: None,
     }
 }
 

@@ -154,7 +154,12 @@ impl Drafter<'_, '_, '_> {
             Verb::Prefetch { .. } | Verb::Monoid { .. } | Verb::AllowRaceConditions => {}
             Verb::StreamStores | Verb::CacheStores | Verb::NeverUnroll => {}
             // Of Funcs and of the graph: these do not come here.
-            Verb::ComputeRoot | Verb::ComputeAt(_) | Verb::ComputeInline | Verb::StoreRoot | Verb::StoreAt(_) => {}
+            Verb::ComputeRoot
+            | Verb::Memoize
+            | Verb::ComputeAt(_)
+            | Verb::ComputeInline
+            | Verb::StoreRoot
+            | Verb::StoreAt(_) => {}
             Verb::HoistStorageRoot | Verb::HoistStorage(_) | Verb::ReorderStorage(_) | Verb::AlignStorage { .. } => {}
             Verb::FoldStorage { .. } | Verb::BoundStorage { .. } | Verb::StoreIn(_) | Verb::Copy { .. } => {}
             Verb::SetEstimate { .. } | Verb::SetEstimates(_) | Verb::Bound { .. } | Verb::BoundExtent { .. } => {}

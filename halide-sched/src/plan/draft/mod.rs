@@ -4,6 +4,7 @@ mod drafter;
 mod func;
 mod func_draft;
 mod loops;
+mod memoized;
 mod said;
 
 pub(super) use func_draft::{FuncDraft, Request};

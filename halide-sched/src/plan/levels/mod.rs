@@ -103,6 +103,9 @@ impl Chooser<'_, '_, '_> {
         if self.outputs.contains(&func) {
             return self.output(func);
         }
+        if self.drafts[func].memoized.is_some() {
+            return self.memoized(func);
+        }
         match self.drafts[func].compute.clone() {
             None | Some((Request::Inline, _)) => {
                 if let Some((_, directive)) = self.drafts[func].store.as_ref().or(self.drafts[func].hoist.as_ref()) {
@@ -131,12 +134,23 @@ impl Chooser<'_, '_, '_> {
         }
     }
 
-    fn output(&mut self, func: FuncId) -> Levels {
+    /// The directives that place a Func elsewhere than at the root.
+    fn elsewhere(&self, func: FuncId) -> Vec<usize> {
         let draft = &self.drafts[func];
         let requests = [&draft.compute, &draft.store, &draft.hoist];
         let elsewhere = |r: &&Option<(Request, usize)>| matches!(r, Some((request, _)) if *request != Request::Root);
-        let wrong: Vec<usize> = requests.into_iter().filter(elsewhere).flatten().map(|(_, d)| *d).collect();
-        for directive in wrong {
+        requests.into_iter().filter(elsewhere).flatten().map(|(_, d)| *d).collect()
+    }
+
+    fn memoized(&mut self, func: FuncId) -> Levels {
+        for directive in self.elsewhere(func) {
+            self.errors.report(directive, Problem::MemoizeElsewhere { func: self.name(func) });
+        }
+        Levels::all(DraftLevel::Root)
+    }
+
+    fn output(&mut self, func: FuncId) -> Levels {
+        for directive in self.elsewhere(func) {
             self.errors.report(directive, Problem::OutputLevel { func: self.name(func) });
         }
         if let Some(directive) = self.drafts[func].needs_storage {

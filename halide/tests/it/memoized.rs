@@ -1,0 +1,168 @@
+//! Memoized Funcs: values that are kept with the memory of the images that they were computed of.
+
+use crate::engines_agree::noise;
+use halide::prelude::*;
+
+const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
+
+/// `packed` depends on an image and a parameter, `mixed` on two images, `table` on none; `out` on all, and on `input`.
+struct Case {
+    pipeline: Pipeline,
+    schedule: Schedule,
+}
+
+fn case(extra: &str) -> Case {
+    let (a, b, input) = (ImageParam::new("a", I32, 1), ImageParam::new("b", I32, 1), ImageParam::new("input", I32, 1));
+    let (x, n) = (Var::new("x"), Param::<i32>::new("n").with_default(3));
+    let (mut packed, mut mixed, mut table, mut out) =
+        (Func::new("packed"), Func::new("mixed"), Func::new("table"), Func::new("out"));
+    packed[x] = a[x] * n.expr();
+    packed[x] += a[x + 1];
+    mixed[x] = tuple([packed[x] - b[x], b[x] * b[x]]);
+    table[x] = x * x + 1;
+    let r = RDom::named("r", [(0, 3)]);
+    out[x] = mixed[x].at(0) + table[input[x] & 7];
+    out[x] += mixed[x + r.x].at(1) * input[x] + packed[x];
+    let text = format!("packed: memoize()\n mixed: memoize()\n table: memoize()\n{extra}");
+    Case { pipeline: Pipeline::new([&out]).unwrap(), schedule: text.parse().unwrap() }
+}
+
+fn uses(compiled: &Compiled) -> Vec<(String, u64, u64)> {
+    let mut all: Vec<_> = compiled.memoized().into_iter().map(|used| (used.func, used.computed, used.reused)).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn values_are_those_without_memoize() {
+    for extra in ["", "packed: vectorize(x, 8)\n mixed: vectorize(x, 4) parallel(x, 16)\n out: vectorize(x, 8)"] {
+        let Case { pipeline, schedule } = case(extra);
+        let reference = Compiler::new(&pipeline).engine(Engine::Interp).compile().unwrap();
+        for engine in ENGINES {
+            let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule).compile().unwrap();
+            let image = |seed: u64| noise(I32, &Region::of_spans([(-4, 60)]), seed);
+            let (mut a, b) = (image(1), image(2));
+            let mut buffers: Vec<AnyBuffer> = vec![b.clone(), image(4)];
+            for (round, (min, extent)) in [(0, 1), (-4, 13), (3, 40), (3, 41), (-4, 55)].into_iter().enumerate() {
+                let region = Region::of_spans([(min, extent)]);
+                for (n, b) in [(2, 0), (2, 0), (5, 0), (2, 1), (5, 1)] {
+                    let run = |compiled: &Compiled| {
+                        let call = compiled.inputs().image_named("a", a.clone()).image_named("b", buffers[b].clone());
+                        call.image_named("input", image(round as u64 + 7))
+                            .param_named("n", n)
+                            .realize_region::<i32>(&region)
+                    };
+                    assert_eq!(run(&compiled).unwrap(), run(&reference).unwrap(), "{engine:?} {region:?} {n} {b}");
+                }
+                // Other values in the same memory.
+                a.set([round as i64], Scalar::from(round as i32 - 70)).unwrap();
+                buffers[1].set([2 + round as i64], Scalar::from(9)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_change_is_computed_once() {
+    let Case { pipeline, schedule } = case("");
+    let compiled = pipeline.compile(&schedule, &Target::host()).unwrap();
+    let image = |seed: u64| noise(I32, &Region::of_extents([60]), seed);
+    let (mut a, b) = (image(1), image(2));
+    let run = |a: &AnyBuffer, b: &AnyBuffer, n: i32, extent: i32| {
+        let call = compiled.inputs().image_named("a", a.clone()).image_named("b", b.clone()).param_named("n", n);
+        drop(call.image_named("input", image(3)).realize::<i32>([extent]).unwrap());
+    };
+    let used = |func: &str| {
+        let own = uses(&compiled).into_iter().filter(|(name, ..)| name == func);
+        own.fold((0, 0), |(computed, reused), (_, c, r)| (computed + c, reused + r))
+    };
+    run(&a, &b, 2, 20);
+    let first = [used("packed"), used("mixed"), used("table")];
+    // `packed` is computed once for `out`, and `mixed` finds it.
+    assert_eq!(first[1..], [(1, 0), (1, 0)]);
+    for _ in 0..4 {
+        run(&a, &b, 2, 20);
+        run(&a, &b, 2, 9);
+    }
+    assert_eq!([used("packed").0, used("mixed").0, used("table").0], [first[0].0, 1, 1]);
+    assert_eq!(used("table").1, 8);
+    let text = compiled.explain().unwrap();
+    assert!(text.contains("+ table: computed before the rest in 1 runs, found from an earlier one in 8"), "{text}");
+    // A larger region, another parameter, another image, other values.
+    let counts = |what: &str| (used(what).0, what.to_string());
+    let before = counts("mixed");
+    run(&a, &b, 2, 40);
+    assert_eq!(counts("mixed").0, before.0 + 1);
+    run(&a, &b, 3, 40);
+    assert_eq!(counts("mixed").0, before.0 + 2);
+    run(&a, &image(2), 2, 40);
+    assert_eq!(counts("mixed").0, before.0 + 3);
+    run(&a, &b, 2, 40);
+    assert_eq!(counts("mixed").0, before.0 + 3);
+    a.set([3], Scalar::from(77)).unwrap();
+    run(&a, &b, 2, 40);
+    assert_eq!(counts("mixed").0, before.0 + 4);
+    assert_eq!(used("table").0, 1);
+}
+
+/// Values are kept in buffers as large as code with vectors reads.
+#[cfg(feature = "cpu")]
+#[test]
+fn the_main_variant_runs() {
+    let Case { pipeline, schedule } = case("mixed: vectorize(x, 8)\n out: vectorize(x, 8)");
+    let compiled = pipeline.compile(&schedule, &Target::host()).unwrap();
+    let image = |seed: u64| noise(I32, &Region::of_extents([100]), seed);
+    let call = compiled.inputs().image_named("a", image(1)).image_named("b", image(2)).image_named("input", image(3));
+    drop(call.realize::<i32>([61]).unwrap());
+    assert_eq!(compiled.variants().len(), 1, "{:?}", compiled.variants());
+}
+
+#[test]
+fn programs_compute_once_what_a_loop_leaves_alone() {
+    let (w, x0, i) = (ImageParam::new("w", F32, 1), ImageParam::new("x", F32, 1), Var::new("i"));
+    let (mut packed, mut next) = (Func::new("packed"), Func::new("x"));
+    packed[i] = sqrt(w[i]);
+    next[i] = x0[i] * 0.5f32 + packed[i];
+    let pipeline = Pipeline::new([&next]).unwrap();
+    let schedule: Schedule = "packed: memoize()".parse().unwrap();
+    let mut program = Program::new("steps");
+    program.input("w", F32, 1).input("x", F32, 1).repeat(20, |it| it.run(&pipeline, &schedule));
+    let compiled = program.compile(&Target::host()).unwrap();
+    let (w, x) = (Buffer::from_slice([2], &[1.0f32, 4.0]).unwrap(), Buffer::<f32>::new([2]).unwrap());
+    let done = compiled.inputs().image_named("w", &w).image_named("x", &x).run().unwrap();
+    let x: Vec<f32> = done.state("x").unwrap().to_vec();
+    assert!((x[0] - 2.0).abs() < 1e-4 && (x[1] - 4.0).abs() < 1e-4, "{x:?}");
+    let used = compiled.steps().flat_map(|(_, step)| uses(step)).collect::<Vec<_>>();
+    assert_eq!(used, [("packed".to_string(), 1, 19)]);
+}
+
+#[test]
+fn what_cannot_be_memoized() {
+    let (a, x) = (ImageParam::new("a", I32, 1), Var::new("x"));
+    let (mut f, mut g, mut h) = (Func::new("f"), Func::new("g"), Func::new("h"));
+    f[x] = a[x] + 1;
+    g[x] = f[x] * 2;
+    h[x] = g[x] + f[x];
+    let pipeline = Pipeline::new([&h]).unwrap();
+    let said = |text: &str| {
+        let error = pipeline.compile(&text.parse().unwrap(), &Target::host()).unwrap_err();
+        error.to_string()
+    };
+    let cases = [
+        ("h: memoize()", "`h` is an output, whose memory the caller gives, so it cannot be memoized"),
+        ("f: memoize() compute_at(h, x)", "`f` is memoized, so it is computed and stored at the root"),
+        ("f: memoize() store_at(h, x)", "`f` is memoized, so it is computed and stored at the root"),
+        ("f: memoize() in(h)", "`f` cannot be memoized beside directives that make Funcs of it"),
+        ("f: clone_in(h)\n f.clone_in(h): memoize()", "cannot be memoized beside directives that make Funcs"),
+        ("f: memoize() vectorize(q, 8)", "no loop `q`"),
+        ("f: memoize()\n k: memoize()", "`k`"),
+    ];
+    for (text, expected) in cases {
+        assert!(said(text).contains(expected), "{text}: {}", said(text));
+    }
+    // In the memory that values are kept with, nothing may be written.
+    let compiled = pipeline.compile(&"f: memoize()".parse().unwrap(), &Target::host()).unwrap();
+    let mut memory = Buffer::from_slice([2], &[1, 2]).unwrap();
+    let error = compiled.inputs().in_place_named("a", 0).realize_into(memory.view_mut().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("`f` is memoized"), "{error}");
+}
