@@ -12,8 +12,8 @@ impl Pipeline {
     pub fn part(&self, part: Option<&[FuncId]>) -> Pipeline {
         self.part_without(part, &[])
     }
-    /// [`Pipeline::part`], in which images stand for the elements of the Funcs `cut`, unless these are outputs. They are
-    /// called as [`FuncDef::cut_image`] says.
+    /// [`Pipeline::part`], in which images stand for the elements of the Funcs `cut`, unless these are outputs. They
+    /// are called as [`FuncDef::cut_image`] says.
     pub fn part_without(&self, part: Option<&[FuncId]>, cut: &[FuncId]) -> Pipeline {
         Pipeline::from_data(compact_without(self, part, cut))
     }
