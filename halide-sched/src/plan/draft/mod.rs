@@ -5,6 +5,7 @@ mod func;
 mod func_draft;
 mod loops;
 mod said;
+mod storage;
 
 pub(super) use func_draft::{FuncDraft, Request};
 pub(super) use said::{float_mode, said_monoid};

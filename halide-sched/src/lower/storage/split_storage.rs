@@ -1,0 +1,140 @@
+//! Blocked storage: dimensions of Funcs that schedules split become two dimensions of their buffers.
+//!
+//! Before and after: `Stage::Bounded`. Where the storage of a Func is split along `c` by `n`, its buffers have `c / n`,
+//! the number of the block, in the place of `c`, and `c % n` behind all other dimensions; accesses and realizations say
+//! both. Blocks are counted from coordinate 0, not from where the storage begins, so that accesses at a multiple of `n`
+//! begin a block wherever that is; the first and the last block are stored as a whole.
+//!
+//! The order of the buffers' dimensions and what is aligned are those of the plan. All that speaks of the Func's own
+//! coordinates, as counts and traces do, stands before this pass, and all that speaks of memory behind it.
+//!
+//! Example, of `g` split along its dimension 0 by 8:
+//! ```text
+//! realize g#f2 [-1 extent 100] [0 extent 3] {
+//!   for x#L0 from 0 extent 9 {
+//!     provide g#f2(x#L0, 2): g#b4 = image#b3(x#L0, 1)
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! ```
+
+use crate::lower::trace::LoweringTrace;
+use crate::lower::walk;
+use crate::plan::{Plan, StorageDim, StoragePart};
+use halide_core::ids::FuncId;
+use halide_core::types::ScalarType;
+use halide_ir::hash::Map;
+use halide_ir::visit::{self, Memo};
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, build};
+use std::collections::BTreeMap;
+
+/// The storage of the Funcs that have a dimension that is split.
+pub type Splits = BTreeMap<FuncId, Vec<StorageDim>>;
+
+/// Returns the storage of the Funcs of a plan that have a dimension that is split.
+pub fn splits(plan: &Plan) -> Splits {
+    let is_split = |storage: &[StorageDim]| storage.iter().any(|s| s.part != StoragePart::Whole);
+    plan.funcs.enumerate().filter(|(_, f)| is_split(&f.storage)).map(|(id, f)| (id, f.storage.clone())).collect()
+}
+
+/// Splits dimensions of buffers, and the coordinates of what accesses them.
+pub fn split_storage(program: Program, splits: &Splits, trace: &mut LoweringTrace) -> Program {
+    if splits.is_empty() {
+        return program;
+    }
+    walk::map_body(program, |body, program| {
+        let mut buffers = Map::default();
+        for (&func, storage) in splits {
+            for &buf in &program.func_buffers[func] {
+                let info = &mut program.buffers[buf];
+                for (dim, factor) in factors(storage) {
+                    trace.did(info.name.clone(), format!("stored in blocks of {factor} in dimension {dim}"));
+                }
+                let dims = info.dims;
+                let place = |s: &StorageDim| match s.part {
+                    StoragePart::Whole | StoragePart::Outer(_) => s.dim,
+                    StoragePart::Inner(_) => dims + factors(storage).take_while(|(dim, _)| *dim != s.dim).count(),
+                };
+                info.dims = storage.len();
+                info.order = storage.iter().map(place).collect();
+                info.align = vec![1; storage.len()];
+                storage.iter().for_each(|s| info.align[place(s)] = s.align);
+                info.fold.resize(storage.len(), None);
+                buffers.insert(buf, (info.elem, storage));
+            }
+        }
+        statement(&Split { splits, buffers }, body)
+    })
+}
+
+/// The dimensions of a Func that are split, in order, and their factors.
+fn factors(storage: &[StorageDim]) -> impl Iterator<Item = (usize, i64)> {
+    let mut split: Vec<(usize, i64)> = storage
+        .iter()
+        .filter_map(|s| match s.part {
+            StoragePart::Inner(factor) => Some((s.dim, factor)),
+            StoragePart::Whole | StoragePart::Outer(_) => None,
+        })
+        .collect();
+    split.sort_unstable();
+    split.into_iter()
+}
+
+struct Split<'s> {
+    splits: &'s Splits,
+    /// The buffers of these Funcs: elements and storage.
+    buffers: Map<BufId, (ScalarType, &'s Vec<StorageDim>)>,
+}
+
+fn statement(cx: &Split<'_>, s: Stmt) -> Stmt {
+    match visit::map_stmt(s, |e| expression(cx, e), |inner| statement(cx, inner)) {
+        Stmt::Realize { func, bounds, when, body } => match cx.splits.get(&func) {
+            Some(storage) => Stmt::Realize { func, bounds: region(storage, bounds), when, body },
+            None => Stmt::Realize { func, bounds, when, body },
+        },
+        Stmt::Provide { func, args, values, mask } => match cx.splits.get(&func) {
+            Some(storage) => Stmt::Provide { func, args: coordinates(storage, args), values, mask },
+            None => Stmt::Provide { func, args, values, mask },
+        },
+        Stmt::Prefetch { buf, at, cache } => match cx.buffers.get(&buf) {
+            Some((_, storage)) => Stmt::Prefetch { buf, at: coordinates(storage, at), cache },
+            None => Stmt::Prefetch { buf, at, cache },
+        },
+        other => other,
+    }
+}
+
+fn expression(cx: &Split<'_>, e: &Expr) -> Expr {
+    Memo::new().rewrite(e, |e, done| match e.kind() {
+        ExprKind::Read { buf, args } if let Some((elem, storage)) = cx.buffers.get(buf) => {
+            build::read(*buf, *elem, coordinates(storage, args.iter().map(done).collect()))
+        }
+        _ => visit::map_children(e, done),
+    })
+}
+
+/// The coordinates of an element in the buffer from those in the Func.
+fn coordinates(storage: &[StorageDim], mut args: Vec<Expr>) -> Vec<Expr> {
+    for (dim, factor) in factors(storage) {
+        let (whole, factor) = (args[dim].clone(), build::int(factor));
+        args[dim] = build::div(whole.clone(), factor.clone());
+        args.push(build::rem(whole, factor));
+    }
+    args
+}
+
+/// The region of the buffer that holds a region of the Func.
+fn region(storage: &[StorageDim], mut bounds: Vec<(Expr, Expr)>) -> Vec<(Expr, Expr)> {
+    for (dim, factor) in factors(storage) {
+        let (min, extent) = bounds[dim].clone();
+        let block = |e: Expr| build::div(e, build::int(factor));
+        let first = block(min.clone());
+        let last = block(build::offset(build::add(min, extent), -1));
+        let count = build::offset(build::sub(last, first.clone()), 1);
+        bounds[dim] = (first, count);
+        bounds.push((build::int(0), build::int(factor)));
+    }
+    bounds
+}

@@ -1,0 +1,143 @@
+//! Storage in blocks (`split_storage`): where values lie changes, never which.
+
+use crate::support::{hold, hold_at, illegal, lowered, lowered_whole, stencil, sweep};
+use halide_core::expr::cast;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_ir::visit;
+use halide_ir::{Expr, ExprKind, Program, Stmt};
+
+/// `f` reads an image of channels, columns and rows, and `g` reads neighbours of it in all three.
+fn channels() -> Pipeline {
+    let input = ImageParam::new("in", I16, 3);
+    let (c, x, y) = vars!(c, x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(c, x, y)] = input[(c, x, y)] * 3 - input[(c + 1, x, y)];
+    g[(c, x, y)] = f[(c - 1, x, y)] + f[(c + 1, x + 1, y)] * 5 + f[(c, x, y + 1)];
+    Pipeline::new([&g]).unwrap()
+}
+
+#[test]
+fn blocks_of_every_size_at_every_level() {
+    let mut schedules = Vec::new();
+    for factor in [1, 2, 3, 4, 16] {
+        for place in ["compute_root()", "compute_at(g, y)", "compute_at(g, x)", "store_root() compute_at(g, y)"] {
+            for order in ["", "reorder_storage(ci, x, y, co)", "reorder_storage(x, co, ci, y)"] {
+                schedules.push(format!("f: {place} split_storage(c, co, ci, {factor}) {order}"));
+            }
+        }
+    }
+    hold(&channels(), &schedules);
+}
+
+#[test]
+fn blocks_along_several_dimensions() {
+    hold(
+        &channels(),
+        &[
+            "f: compute_root() split_storage(c, co, ci, 4) split_storage(x, xo, xi, 3)",
+            "f: compute_root() split_storage(x, xo, xi, 8) split_storage(y, yo, yi, 8) reorder_storage(xi, yi, c, xo, yo)",
+            "f: compute_at(g, y) split_storage(y, yo, yi, 2) split_storage(c, co, ci, 5) reorder_storage(yi, co, ci)",
+            "f: reorder_storage(y, c, x) compute_root() split_storage(c, co, ci, 3) align_storage(ci, 8) align_storage(y, 5)",
+            "f: compute_root() bound_storage(c, 64) split_storage(c, co, ci, 3)",
+            "f: compute_at(g, y) split_storage(c, co, ci, 3) store_in(Stack) bound_storage(c, 40) bound_storage(x, 40)",
+            "f: compute_root() align_bounds(c, 16) split_storage(c, co, ci, 16) reorder_storage(ci, x, y, co)",
+            "f: hoist_storage_root() compute_at(g, x) split_storage(c, co, ci, 3)",
+        ],
+    );
+}
+
+#[test]
+fn blocks_and_vectors() {
+    let mut schedules = Vec::new();
+    for along in ["c", "x"] {
+        for order in ["", "reorder_storage(ci, x, y, co)", "reorder_storage(x, y, ci, co)"] {
+            for (factor, lanes) in [(4, 4), (8, 4), (16, 8), (3, 4), (4, 8)] {
+                let store = format!("split_storage(c, co, ci, {factor}) {order}");
+                schedules.push(format!("f: compute_root() vectorize({along}, {lanes}) {store}\n g: vectorize({along}, {lanes})"));
+                schedules.push(format!(
+                    "f: compute_at(g, y) align_bounds(c, {factor}) split(c, o, i, {lanes}) vectorize(i) {store}\n \
+                     g: split({along}, o, i, {lanes}, GuardWithIf) vectorize(i)"
+                ));
+            }
+        }
+    }
+    hold(&channels(), &schedules);
+}
+
+#[test]
+fn blocks_in_parallel_loops_and_kernels() {
+    hold(
+        &channels(),
+        &[
+            "f: compute_root() parallel(y) split_storage(c, co, ci, 4) reorder_storage(ci, x, y, co)\n g: parallel(y)",
+            "f: compute_at(g, y) split_storage(c, co, ci, 4) parallel(x)\n g: parallel(y)",
+            "f: compute_root() split_storage(c, co, ci, 4) gpu_tile(c, x, co, xo, ci, xi, 4, 4)\n g: gpu_tile(c, x, co, xo, ci, xi, 4, 2)",
+            "f: compute_at(g, co) split_storage(c, co, ci, 4) gpu_threads(c, x)\n g: gpu_tile(c, x, co, xo, ci, xi, 4, 2)",
+            "f: compute_at(g, xi) split_storage(c, co, ci, 2)\n g: gpu_tile(c, x, co, xo, ci, xi, 4, 2)",
+            "f: compute_at(g, co) store_in(Shared) split_storage(x, o, i, 2) gpu_threads(c, x)\n g: gpu_tile(c, x, co, xo, ci, xi, 8, 2)",
+        ],
+    );
+}
+
+#[test]
+fn blocks_under_updates_wrappers_and_windows() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    let (r, s) = (RDom::named("r", [(0, 5), (-1, 3)]), RDom::named("s", [(-2, 9)]));
+    f[(x, y)] = input[(x, y)];
+    f[(x, y)] += input[(x + r.x, y + r.y)] * 3;
+    let before = f[(s.x - 1, y)] + 1;
+    f[(s.x, y)] += before;
+    g[(x, y)] = f[(x, y)] + f[(x + 1, y + 2)];
+    let p = Pipeline::new([&g]).unwrap();
+    hold(
+        &p,
+        &[
+            "f: compute_root() split_storage(x, xo, xi, 4) reorder_storage(xi, y, xo)",
+            "f: compute_at(g, y) split_storage(x, xo, xi, 3)\n f.update(0): vectorize(x, 4)",
+            "f: compute_root() split_storage(y, yo, yi, 3)\n f.update(0): parallel(y) reorder(x, r.x, r.y, y) vectorize(x, 8)",
+            "f: compute_root()\n f: in() \n f.in(): compute_at(g, y) split_storage(x, o, i, 4) vectorize(x, 4)",
+            "in: in(f)\n in.in(f): compute_at(g, y) split_storage(_1, o, i, 2) reorder_storage(i, _0, o)\n f: compute_at(g, y)",
+            "f: clone_in(g)\n f.clone_in(g): compute_root() split_storage(x, o, i, 7)",
+        ],
+    );
+    // A circle of rows, each in blocks.
+    let windows = [
+        "f: store_root() compute_at(g, y) split_storage(x, xo, xi, 4)",
+        "f: store_root() compute_at(g, y) fold_storage(y, 4) split_storage(x, xo, xi, 4) reorder_storage(xi, y, xo)",
+        "f: store_root() compute_at(g, y) split_storage(y, yo, yi, 4)",
+        "g: split(y, yo, yi, 2, GuardWithIf)\n f: store_at(g, yo) compute_at(g, yi) split_storage(x, xo, xi, 16)",
+    ];
+    sweep(&stencil(), &windows, &[(1, 1), (2, 5), (7, 3), (13, 8), (24, 9)]);
+}
+
+#[test]
+fn tuples_and_specialisations() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = (input[(x, y)], cast::<u8>(input[(x, y + 1)])).into();
+    g[(x, y)] = f[(x + 1, y)].at(0) + cast::<i16>(f[(x, y)].at(1));
+    let p = Pipeline::new([&g]).unwrap();
+    hold(
+        &p,
+        &[
+            "f: compute_root() split_storage(x, xo, xi, 8) vectorize(x, 8)",
+            "f: compute_at(g, y) split_storage(x, xo, xi, 3)\n g: specialize(g.extent(0) > 6) vectorize(x, 4)",
+        ],
+    );
+}
+
+#[test]
+fn zz() {
+    let p = channels();
+    for s in [
+        "f: compute_root() align_bounds(c, 16) split_storage(c, co, ci, 16) reorder_storage(ci, x, y, co) split(c, o, i, 16) vectorize(i, 4) unroll(i)\n g: vectorize(c, 4)",
+        "f: compute_at(g, x) split_storage(c, o, i, 4)\n g: split(c, co, ci, 4) vectorize(ci)",
+    ] {
+        println!("{}", lowered(&p, s));
+        println!("{:?}", lowered_whole(&p, s).trace.passes.iter().flat_map(|p| p.decisions.iter().map(|d| d.to_string())).collect::<Vec<_>>());
+    }
+}
