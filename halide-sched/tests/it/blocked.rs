@@ -4,8 +4,7 @@ use crate::support::{hold, hold_at, illegal, lowered, lowered_whole, stencil, sw
 use halide_core::expr::cast;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_ir::visit;
-use halide_ir::{Expr, ExprKind, Program, Stmt};
+use halide_ir::{Expr, ExprKind, Program, Stmt, build, visit};
 
 /// `f` reads an image of channels, columns and rows, and `g` reads neighbours of it in all three.
 fn channels() -> Pipeline {
@@ -54,7 +53,9 @@ fn blocks_and_vectors() {
         for order in ["", "reorder_storage(ci, x, y, co)", "reorder_storage(x, y, ci, co)"] {
             for (factor, lanes) in [(4, 4), (8, 4), (16, 8), (3, 4), (4, 8)] {
                 let store = format!("split_storage(c, co, ci, {factor}) {order}");
-                schedules.push(format!("f: compute_root() vectorize({along}, {lanes}) {store}\n g: vectorize({along}, {lanes})"));
+                schedules.push(format!(
+                    "f: compute_root() vectorize({along}, {lanes}) {store}\n g: vectorize({along}, {lanes})"
+                ));
                 schedules.push(format!(
                     "f: compute_at(g, y) align_bounds(c, {factor}) split(c, o, i, {lanes}) vectorize(i) {store}\n \
                      g: split({along}, o, i, {lanes}, GuardWithIf) vectorize(i)"
@@ -130,14 +131,100 @@ fn tuples_and_specialisations() {
     );
 }
 
+/// Loads and stores of vectors of the buffer of a name: those of neighbouring elements, and others.
+fn vectors(program: &Program, name: &str) -> [usize; 2] {
+    let buf = program.buffers.enumerate().find(|(_, info)| info.name == name).expect("a buffer of this name").0;
+    let is_dense = |index: &Expr| match index.kind() {
+        ExprKind::Ramp { stride, .. } => build::as_int(stride) == Some(1),
+        _ => false,
+    };
+    let mut found = [0, 0];
+    let mut note = |index: &Expr| {
+        if index.lanes() > 1 {
+            found[usize::from(!is_dense(index))] += 1;
+        }
+    };
+    each(&program.body, &mut |s| {
+        if let Stmt::Store { buf: b, index, .. } = s
+            && *b == buf
+        {
+            note(index);
+        }
+        visit::for_each_expr(s, |e| {
+            visit::for_each_node(e, &mut |n| match n.kind() {
+                ExprKind::Load { buf: b, index, .. } if *b == buf => note(index),
+                _ => {}
+            })
+        });
+    });
+    found
+}
+
+fn each(s: &Stmt, f: &mut impl FnMut(&Stmt)) {
+    f(s);
+    visit::for_each_stmt(s, |inner| each(inner, f));
+}
+
+/// Where loops are split as storage is and begin at a multiple of the factor, division and remainder vanish, and lanes
+/// are neighbours in memory, along the blocks as within.
 #[test]
-fn zz() {
+fn vectors_within_blocks_are_dense() {
+    let input = ImageParam::new("in", I16, 3);
+    let (c, x, y) = vars!(c, x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(c, x, y)] = input[(c, x, y)] * 3;
+    g[(c, x, y)] = f[(c, x, y)] + f[(c, x + 1, y)] * 5 + f[(c, x, y + 1)];
+    let p = Pipeline::new([&g]).unwrap();
+    let blocks = "split_storage(c, co, ci, 16) reorder_storage(ci, x, y, co)";
+    let loops = "split(c, o, i, 16) reorder(i, x, y, o)";
+    for place in ["compute_root()", "compute_at(g, o)", "compute_at(g, y)"] {
+        for lanes in [4, 8, 16] {
+            let schedule = format!(
+                "f: {place} align_bounds(c, 16) {blocks} {loops} vectorize(i, {lanes})\n \
+                 g: bound(c, 0, 32) {loops} vectorize(i, {lanes})"
+            );
+            let program = lowered(&p, &schedule);
+            let [dense, apart] = vectors(&program, "f");
+            assert!(dense >= 4 && apart == 0, "{schedule}\n{dense} dense, {apart} not\n{program}");
+            hold_at(&p, &[schedule], &[&[(0, 32), (-3, 7), (2, 5)], &[(0, 32), (0, 1), (0, 1)]]);
+        }
+    }
+    // Where nothing is known of the start, lanes may be in two blocks.
+    let anywhere = lowered(&p, &format!("f: compute_root() {blocks}\n g: {loops} vectorize(i, 4)"));
+    assert_eq!(vectors(&anywhere, "f"), [0, 6], "{anywhere}");
+    // Lanes along another dimension step over blocks.
+    let across = lowered(&p, &format!("f: compute_root() {blocks} vectorize(x, 4)\n g: vectorize(x, 4)"));
+    let lines = "f: compute_root() split_storage(c, co, ci, 16) reorder_storage(x, ci, y, co) vectorize(x, 4)\n \
+                 g: vectorize(x, 4)";
+    let [dense, apart] = vectors(&lowered(&p, lines), "f");
+    assert!(vectors(&across, "f")[0] == 0 && dense > 0 && apart == 0, "{across}");
+}
+
+#[test]
+fn explained_and_counted() {
+    let whole = lowered_whole(&channels(), "f: compute_root() split_storage(c, co, ci, 16)");
+    let said: Vec<String> = whole.trace.passes.iter().flat_map(|p| p.decisions.iter().map(|d| d.to_string())).collect();
+    assert!(said.contains(&"f: stored in blocks of 16, as `co` and `ci`".to_string()), "{said:?}");
+    assert_eq!(whole.program.buffers.iter().find(|b| b.name == "f").map(|b| b.dims), Some(4));
+}
+
+#[test]
+fn refusals() {
     let p = channels();
-    for s in [
-        "f: compute_root() align_bounds(c, 16) split_storage(c, co, ci, 16) reorder_storage(ci, x, y, co) split(c, o, i, 16) vectorize(i, 4) unroll(i)\n g: vectorize(c, 4)",
-        "f: compute_at(g, x) split_storage(c, o, i, 4)\n g: split(c, co, ci, 4) vectorize(ci)",
+    for (schedule, message) in [
+        ("f: compute_root() split_storage(k, co, ci, 4)", "`f` has no dimension `k`; its dimensions: `c`, `x`, `y`"),
+        ("f: compute_root() split_storage(c, co, ci, 0)", "the factor must be at least 1, not 0"),
+        ("f: compute_root() split_storage(c, x, ci, 4)", "the storage of `f` has a dimension `x` already"),
+        ("f: compute_root() split_storage(c, i, i, 4)", "`i` is listed twice"),
+        ("g: split_storage(c, co, ci, 4)", "`g` is an output, whose memory the caller gives"),
+        ("in: split_storage(_0, co, ci, 4)", "the pipeline has no Func `in`"),
+        ("f: split_storage(c, co, ci, 4)", "`f` is computed inline, so it has no loops and no storage of its own"),
+        (
+            "f: compute_root() split_storage(c, co, ci, 4) split_storage(c, a, b, 4)",
+            "the storage of `f` along `c` is split into `co`, `ci`",
+        ),
     ] {
-        println!("{}", lowered(&p, s));
-        println!("{:?}", lowered_whole(&p, s).trace.passes.iter().flat_map(|p| p.decisions.iter().map(|d| d.to_string())).collect::<Vec<_>>());
+        let text = illegal(&p, schedule);
+        assert!(text.contains(message), "{schedule}\n{text}");
     }
 }

@@ -18,6 +18,11 @@
 //! ```
 //! becomes
 //! ```text
+//! realize g#f2 [-1 extent 14] [0 extent 3] [0 extent 8] {
+//!   for x#L0 from 0 extent 9 {
+//!     provide g#f2(x#L0 / 8, 2, x#L0 % 8): g#b4 = image#b3(x#L0, 1)
+//!   }
+//! }
 //! ```
 
 use crate::lower::trace::LoweringTrace;
@@ -50,7 +55,11 @@ pub fn split_storage(program: Program, splits: &Splits, trace: &mut LoweringTrac
             for &buf in &program.func_buffers[func] {
                 let info = &mut program.buffers[buf];
                 for (dim, factor) in factors(storage) {
-                    trace.did(info.name.clone(), format!("stored in blocks of {factor} in dimension {dim}"));
+                    let mut parts: Vec<&StorageDim> = storage.iter().filter(|s| s.dim == dim).collect();
+                    parts.sort_by_key(|s| matches!(s.part, StoragePart::Inner(_)));
+                    let names: Vec<String> = parts.iter().map(|s| format!("`{}`", s.name)).collect();
+                    let names = names.join(" and ");
+                    trace.did(info.name.clone(), format!("stored in blocks of {factor}, as {names}"));
                 }
                 let dims = info.dims;
                 let place = |s: &StorageDim| match s.part {
@@ -89,20 +98,24 @@ struct Split<'s> {
 }
 
 fn statement(cx: &Split<'_>, s: Stmt) -> Stmt {
-    match visit::map_stmt(s, |e| expression(cx, e), |inner| statement(cx, inner)) {
-        Stmt::Realize { func, bounds, when, body } => match cx.splits.get(&func) {
-            Some(storage) => Stmt::Realize { func, bounds: region(storage, bounds), when, body },
-            None => Stmt::Realize { func, bounds, when, body },
-        },
-        Stmt::Provide { func, args, values, mask } => match cx.splits.get(&func) {
-            Some(storage) => Stmt::Provide { func, args: coordinates(storage, args), values, mask },
-            None => Stmt::Provide { func, args, values, mask },
-        },
-        Stmt::Prefetch { buf, at, cache } => match cx.buffers.get(&buf) {
-            Some((_, storage)) => Stmt::Prefetch { buf, at: coordinates(storage, at), cache },
-            None => Stmt::Prefetch { buf, at, cache },
-        },
-        other => other,
+    let each = |all: Vec<Expr>| all.iter().map(|e| expression(cx, e)).collect::<Vec<Expr>>();
+    // Before anything is mapped: a branch that is always taken comes back as what stands in it.
+    match s {
+        Stmt::Realize { func, bounds, when, body } if let Some(storage) = cx.splits.get(&func) => {
+            let bounds = bounds.iter().map(|(min, extent)| (expression(cx, min), expression(cx, extent))).collect();
+            let when = when.map(|when| expression(cx, &when));
+            let body = Box::new(statement(cx, *body));
+            Stmt::Realize { func, bounds: region(storage, bounds), when, body }
+        }
+        Stmt::Provide { func, args, values, mask } if let Some(storage) = cx.splits.get(&func) => {
+            let args = coordinates(storage, each(args));
+            let values = values.iter().map(|(buf, value)| (*buf, expression(cx, value))).collect();
+            Stmt::Provide { func, args, values, mask: mask.map(|mask| expression(cx, &mask)) }
+        }
+        Stmt::Prefetch { buf, at, cache } if let Some((_, storage)) = cx.buffers.get(&buf) => {
+            Stmt::Prefetch { buf, at: coordinates(storage, each(at)), cache }
+        }
+        other => visit::map_stmt(other, |e| expression(cx, e), |inner| statement(cx, inner)),
     }
 }
 

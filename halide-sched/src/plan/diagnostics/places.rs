@@ -27,7 +27,7 @@ macro_rules! places {
             format!("{what} at {outer} is not around {inner} at {at}"),
             help format!("{what} at the same loop or one around it");
         StorageIsSplit { func: String, dim: String, parts: Vec<String> } =>
-            format!("the storage of `{func}` along `{dim}` is split already, into {}", names(parts)),
+            format!("the storage of `{func}` along `{dim}` is split into {}", names(parts)),
             help "speak of its parts in reorder_storage and align_storage; a dimension is split once";
         SplitAndFolded { func: String, dim: String } =>
             format!("the storage of `{func}` along `{dim}` is split, and blocks cannot be kept in a circle"),

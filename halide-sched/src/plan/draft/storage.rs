@@ -103,7 +103,9 @@ impl Drafter<'_, '_, '_> {
 
     /// The error that the storage of a dimension is split.
     fn is_split(&self, func: FuncId, dim: usize, storage: &[StorageDim]) -> Problem {
-        let parts = storage.iter().filter(|s| s.dim == dim).map(|s| s.name.clone()).collect();
+        let mut parts: Vec<&StorageDim> = storage.iter().filter(|s| s.dim == dim).collect();
+        parts.sort_by_key(|s| matches!(s.part, StoragePart::Inner(_)));
+        let parts = parts.iter().map(|s| s.name.clone()).collect();
         Problem::StorageIsSplit { func: self.name(func), dim: self.dim_name(func, dim), parts }
     }
 
