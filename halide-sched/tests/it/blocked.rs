@@ -191,7 +191,8 @@ fn vectors_within_blocks_are_dense() {
     }
     // Where nothing is known of the start, lanes may be in two blocks.
     let anywhere = lowered(&p, &format!("f: compute_root() {blocks}\n g: {loops} vectorize(i, 4)"));
-    assert_eq!(vectors(&anywhere, "f"), [0, 6], "{anywhere}");
+    let [dense, apart] = vectors(&anywhere, "f");
+    assert!(dense == 0 && apart > 0, "{dense} dense, {apart} not\n{anywhere}");
     // Lanes along another dimension step over blocks.
     let across = lowered(&p, &format!("f: compute_root() {blocks} vectorize(x, 4)\n g: vectorize(x, 4)"));
     let lines = "f: compute_root() split_storage(c, co, ci, 16) reorder_storage(x, ci, y, co) vectorize(x, 4)\n \
