@@ -176,7 +176,8 @@ impl ImageParam {
     /// f[(x, c)] = input[(x, c)] * 2;
     /// let array = Buffer::from_fn(&Region::of_extents([3, 6]), |at| at[0] + 10 * at[1])?;
     /// let inputs = Inputs::new().image("input", layout.pack(&array)?);
-    /// let out = run(&Pipeline::new([&f])?, &inputs, &[array.region()])?;
+    /// let pipeline = Pipeline::new([&f])?;
+    /// let out = run(&pipeline, &inputs, &[array.region()])?;
     /// assert_eq!(out[0].typed::<i32>()?.get([2, 5]), Some(104));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -309,7 +309,7 @@ on_programs! {
     bound_loops_example "loops/bound_loops.rs" at "bounded":
         |p, t| loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
     split_storage_example "storage/split_storage.rs" at "bounded":
-        |p, t| storage::split_storage::split_storage(p, &in_blocks(), t);
+        |p, t| storage::split_storage::split_storage(p, &in_blocks(), &Facts::new(), t);
     flatten_storage_example "storage/flatten_storage.rs" at "bounded": |p, _| storage::flatten_storage::flatten_storage(p);
     unroll_example "loops/unroll.rs" at "flat": loops::unroll::unroll;
     privatize_example "vectors/privatize.rs" at "flat": vectors::privatize::privatize;

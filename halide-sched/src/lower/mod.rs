@@ -115,7 +115,7 @@ fn lower_hoisted(
         pass("sum_counts", &mut |p, _| loops::sum_counts::sum_counts(p));
     }
     let splits = storage::split_storage::splits(plan);
-    pass("split_storage", &mut |p, t| storage::split_storage::split_storage(p, &splits, t));
+    pass("split_storage", &mut |p, t| storage::split_storage::split_storage(p, &splits, &facts, t));
     pass("inject_prefetches", &mut |p, t| loops::inject_prefetches::inject_prefetches(p, &facts, t));
     let mut errors = Vec::new();
     pass("bound_loops", &mut |p, t| kept(loops::bound_loops::bound_loops(p, &facts, t), &mut errors));

@@ -197,6 +197,7 @@ fn split_storage_keeps_meaning() {
     use crate::plan::{StorageDim, StoragePart};
     let made = Cell::new(0);
     let pass = |p: Program| {
+        let p = loops::uniquify::uniquify(p);
         let internal = |bufs: &[BufId]| bufs.iter().all(|b| p.buffers[*b].role == BufferRole::Internal);
         let mut splits = storage::split_storage::Splits::new();
         for (func, bufs) in p.func_buffers.enumerate().filter(|(_, bufs)| !bufs.is_empty() && internal(bufs)) {
@@ -211,7 +212,9 @@ fn split_storage_keeps_meaning() {
             };
             splits.insert(func, (0..info.dims).rev().flat_map(of).collect());
         }
-        counted(&made, p, |p| storage::split_storage::split_storage(p, &splits, &mut LoweringTrace::new()))
+        counted(&made, p, |p| {
+            storage::split_storage::split_storage(p, &splits, &Facts::new(), &mut LoweringTrace::new())
+        })
     };
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
     assert!(made.get() > 100, "{}", made.get());

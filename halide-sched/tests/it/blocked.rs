@@ -1,10 +1,12 @@
 //! Storage in blocks (`split_storage`): where values lie changes, never which.
 
+use crate::matrix::{check, random_image};
 use crate::support::{hold, hold_at, illegal, lowered, lowered_whole, stencil, sweep};
-use halide_core::expr::cast;
+use halide_core::buffer::Region;
+use halide_core::expr::{cast, max};
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_ir::{Expr, ExprKind, Program, Stmt, build, visit};
+use halide_core::{Func, ImageParam, IntoExpr, Layout, Pipeline, RDom, vars};
+use halide_ir::{Expr, ExprKind, Program, Stmt, build, print, visit};
 
 /// `f` reads an image of channels, columns and rows, and `g` reads neighbours of it in all three.
 fn channels() -> Pipeline {
@@ -144,7 +146,7 @@ fn vectors(program: &Program, name: &str) -> [usize; 2] {
             found[usize::from(!is_dense(index))] += 1;
         }
     };
-    each(&program.body, &mut |s| {
+    let mut look = |s: &Stmt| {
         if let Stmt::Store { buf: b, index, .. } = s
             && *b == buf
         {
@@ -156,7 +158,9 @@ fn vectors(program: &Program, name: &str) -> [usize; 2] {
                 _ => {}
             })
         });
-    });
+    };
+    each(&program.body, &mut look);
+    program.tasks.iter().for_each(|task| each(&task.body, &mut look));
     found
 }
 
@@ -228,4 +232,42 @@ fn refusals() {
         let text = illegal(&p, schedule);
         assert!(text.contains(message), "{schedule}\n{text}");
     }
+}
+
+/// A convolution of channels in blocks of 8 (`NCHW8c`) with weights `[ki, s, r, ci, ko]`, whose sums are in blocks, too:
+/// weights and sums are loaded as vectors of neighbours, pixels one by one for all lanes.
+#[test]
+fn convolutions_in_blocks_load_neighbours() {
+    let pixels = Layout::of(["c", "x", "y"]).split("c", 8).order(["c.i", "x", "y", "c.o"]);
+    let filters = Layout::of(["k", "c", "s", "r"]).split("k", 8).order(["k.i", "s", "r", "c", "k.o"]);
+    let (input, weights) = (ImageParam::with_layout("in", I32, &pixels), ImageParam::with_layout("w", I32, &filters));
+    let (k, x, y) = vars!(k, x, y);
+    let (mut conv, mut out) = (Func::new("conv"), Func::new("out"));
+    let r = RDom::named("r", [(0, 3), (0, 3), (0, 16)]);
+    conv[(k, x, y)] = 0.expr();
+    conv[(k, x, y)] += weights[(k, r.z, r.x, r.y)] * input[(r.z, x + r.x, y + r.y)];
+    out[(k, x, y)] = max(conv[(k, x, y)], 0);
+    let p = Pipeline::new([&out]).unwrap();
+    let tile = "split(k, ko, ki, 8) split(x, xo, xi, 4) reorder(ki, xi, xo, y, ko) vectorize(ki) unroll(xi)";
+    let schedule = format!(
+        "out: bound(k, 0, 32) bound(x, 0, 8) {tile} parallel(ko)\n \
+         conv: compute_at(out, ko) align_bounds(k, 8) split_storage(k, ko, ki, 8) reorder_storage(ki, x, y, ko) {tile}\n \
+         conv.update(0): split(k, ko, ki, 8) split(x, xo, xi, 4) split(r.z, zo, zi, 8) \
+         reorder(ki, xi, zi, r.x, r.y, zo, xo, y, ko) vectorize(ki) unroll(xi)"
+    );
+    let program = lowered(&p, &schedule);
+    for name in ["in", "w", "conv"] {
+        let [dense, apart] = vectors(&program, name);
+        assert!(apart == 0 && (dense > 0 || name == "in"), "{name}: {dense} dense, {apart} not\n{program}");
+    }
+    let [task] = &program.tasks.iter().collect::<Vec<_>>()[..] else { panic!("one parallel loop\n{program}") };
+    let text = print::stmt_in(&task.body, &program);
+    assert!(!text.contains(" % ") && !text.contains(" / "), "{text}");
+    // More channels than are asked for, and blocks that are padded.
+    let random = |spans: &[(i64, i64)]| random_image(I32, &Region::of_spans(spans), 3);
+    let given = [
+        ("in", pixels.pack(&random(&[(0, 20), (-4, 20), (1, 9)])).unwrap()),
+        ("w", filters.pack(&random(&[(0, 32), (0, 16), (0, 3), (0, 3)])).unwrap()),
+    ];
+    check(&p, &schedule, &given, &Region::of_spans([(0, 32), (0, 8), (2, 3)]));
 }

@@ -33,6 +33,7 @@ use halide_core::types::ScalarType;
 use halide_ir::hash::Map;
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, build};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeMap;
 
 /// The storage of the Funcs that have a dimension that is split.
@@ -44,8 +45,8 @@ pub fn splits(plan: &Plan) -> Splits {
     plan.funcs.enumerate().filter(|(_, f)| is_split(&f.storage)).map(|(id, f)| (id, f.storage.clone())).collect()
 }
 
-/// Splits dimensions of buffers, and the coordinates of what accesses them.
-pub fn split_storage(program: Program, splits: &Splits, trace: &mut LoweringTrace) -> Program {
+/// Splits dimensions of buffers, and the coordinates of what accesses them. `facts` holds what is known of arguments.
+pub fn split_storage(program: Program, splits: &Splits, facts: &Facts, trace: &mut LoweringTrace) -> Program {
     if splits.is_empty() {
         return program;
     }
@@ -74,7 +75,7 @@ pub fn split_storage(program: Program, splits: &Splits, trace: &mut LoweringTrac
                 buffers.insert(buf, (info.elem, storage));
             }
         }
-        statement(&Split { splits, buffers }, body)
+        statement(&mut Split { splits, buffers, facts: facts.clone() }, body)
     })
 }
 
@@ -95,45 +96,48 @@ struct Split<'s> {
     splits: &'s Splits,
     /// The buffers of these Funcs: elements and storage.
     buffers: Map<BufId, (ScalarType, &'s Vec<StorageDim>)>,
+    /// What holds at a statement.
+    facts: Facts,
 }
 
-fn statement(cx: &Split<'_>, s: Stmt) -> Stmt {
-    let each = |all: Vec<Expr>| all.iter().map(|e| expression(cx, e)).collect::<Vec<Expr>>();
+fn statement(cx: &mut Split<'_>, s: Stmt) -> Stmt {
     // Before anything is mapped: a branch that is always taken comes back as what stands in it.
     match s {
         Stmt::Realize { func, bounds, when, body } if let Some(storage) = cx.splits.get(&func) => {
             let bounds = bounds.iter().map(|(min, extent)| (expression(cx, min), expression(cx, extent))).collect();
-            let when = when.map(|when| expression(cx, &when));
-            let body = Box::new(statement(cx, *body));
-            Stmt::Realize { func, bounds: region(storage, bounds), when, body }
+            let (bounds, when) = (region(storage, bounds), when.map(|when| expression(cx, &when)));
+            Stmt::Realize { func, bounds, when, body: Box::new(statement(cx, *body)) }
         }
         Stmt::Provide { func, args, values, mask } if let Some(storage) = cx.splits.get(&func) => {
-            let args = coordinates(storage, each(args));
+            let args = args.iter().map(|e| expression(cx, e)).collect();
             let values = values.iter().map(|(buf, value)| (*buf, expression(cx, value))).collect();
-            Stmt::Provide { func, args, values, mask: mask.map(|mask| expression(cx, &mask)) }
+            let mask = mask.map(|mask| expression(cx, &mask));
+            Stmt::Provide { func, args: coordinates(storage, args, &cx.facts), values, mask }
         }
-        Stmt::Prefetch { buf, at, cache } if let Some((_, storage)) = cx.buffers.get(&buf) => {
-            Stmt::Prefetch { buf, at: coordinates(storage, each(at)), cache }
+        Stmt::Prefetch { buf, at, cache } if let Some(&(_, storage)) = cx.buffers.get(&buf) => {
+            let at = at.iter().map(|e| expression(cx, e)).collect();
+            Stmt::Prefetch { buf, at: coordinates(storage, at, &cx.facts), cache }
         }
-        other => visit::map_stmt(other, |e| expression(cx, e), |inner| statement(cx, inner)),
+        other => walk::map_stmt_under(other, cx, |cx| &mut cx.facts, |cx, e| expression(cx, e), statement),
     }
 }
 
 fn expression(cx: &Split<'_>, e: &Expr) -> Expr {
     Memo::new().rewrite(e, |e, done| match e.kind() {
         ExprKind::Read { buf, args } if let Some((elem, storage)) = cx.buffers.get(buf) => {
-            build::read(*buf, *elem, coordinates(storage, args.iter().map(done).collect()))
+            build::read(*buf, *elem, coordinates(storage, args.iter().map(done).collect(), &cx.facts))
         }
         _ => visit::map_children(e, done),
     })
 }
 
-/// The coordinates of an element in the buffer from those in the Func.
-fn coordinates(storage: &[StorageDim], mut args: Vec<Expr>) -> Vec<Expr> {
+/// The coordinates of an element in the buffer from those in the Func. Division and remainder vanish here where loops
+/// are split alike: later passes tell by coordinates that lanes are neighbours, and change different elements.
+fn coordinates(storage: &[StorageDim], mut args: Vec<Expr>, facts: &Facts) -> Vec<Expr> {
     for (dim, factor) in factors(storage) {
         let (whole, factor) = (args[dim].clone(), build::int(factor));
-        args[dim] = build::div(whole.clone(), factor.clone());
-        args.push(build::rem(whole, factor));
+        args[dim] = simplify(&build::div(whole.clone(), factor.clone()), facts);
+        args.push(simplify(&build::rem(whole, factor), facts));
     }
     args
 }
