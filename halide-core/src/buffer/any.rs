@@ -221,8 +221,8 @@ impl AnyBuffer {
     pub fn embed(&self, dim: usize, at: i64) -> Result<AnyBuffer, BufferError> {
         Ok(self.with_shape(self.shape.embed(dim, at)?))
     }
-    /// The same elements with dimension `dim` in blocks of `factor` coordinates: dimension `dim` is the place in a block,
-    /// and dimension `dim + 1` the number of the block, counted from coordinate 0.
+    /// The same elements with dimension `dim` in blocks of `factor` coordinates: dimension `dim` is the place in a
+    /// block, and dimension `dim + 1` the number of the block, counted from coordinate 0.
     ///
     /// ```
     /// use halide_core::buffer::Buffer;

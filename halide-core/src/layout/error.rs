@@ -87,7 +87,8 @@ impl fmt::Display for LayoutError {
     }
 }
 
-crate::error::debug_is_display!(LayoutError);
+// Not by way of `crate::error`, whose table of diagnostics imports this file.
+crate::error::debug::debug_is_display!(LayoutError);
 
 impl std::error::Error for LayoutError {}
 

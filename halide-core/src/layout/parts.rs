@@ -35,7 +35,7 @@ pub struct Layout {
 pub(crate) struct Part {
     /// The dimension of the array.
     pub(crate) dim: usize,
-    /// What of its coordinate it counts.
+    /// The part of its coordinate that it counts.
     pub(crate) place: Place,
 }
 

@@ -56,6 +56,7 @@ use halide_ir::{LoopInfo, Program, Stage};
 use halide_solve::simplify::{Facts, Proofs};
 use nests::ctx::Ctx;
 use storage::bound_small_allocations::bound_small_allocations;
+use storage::split_storage::{split_storage, splits};
 
 /// A lowered program with the record of how it came about.
 #[derive(Clone, Debug)]
@@ -114,8 +115,7 @@ fn lower_hoisted(
         });
         pass("sum_counts", &mut |p, _| loops::sum_counts::sum_counts(p));
     }
-    let splits = storage::split_storage::splits(plan);
-    pass("split_storage", &mut |p, t| storage::split_storage::split_storage(p, &splits, &facts, t));
+    pass("split_storage", &mut |p, t| split_storage(p, &splits(plan), &facts, t));
     pass("inject_prefetches", &mut |p, t| loops::inject_prefetches::inject_prefetches(p, &facts, t));
     let mut errors = Vec::new();
     pass("bound_loops", &mut |p, t| kept(loops::bound_loops::bound_loops(p, &facts, t), &mut errors));

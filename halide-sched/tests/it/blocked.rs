@@ -169,8 +169,8 @@ fn each(s: &Stmt, f: &mut impl FnMut(&Stmt)) {
     visit::for_each_stmt(s, |inner| each(inner, f));
 }
 
-/// Where loops are split as storage is and begin at a multiple of the factor, division and remainder vanish, and lanes
-/// are neighbours in memory, along the blocks as within.
+/// Division and remainder vanish where loops are split as storage is and begin at a multiple of the factor: lanes are
+/// neighbours in memory then, along the blocks as within.
 #[test]
 fn vectors_within_blocks_are_dense() {
     let input = ImageParam::new("in", I16, 3);
@@ -234,8 +234,8 @@ fn refusals() {
     }
 }
 
-/// A convolution of channels in blocks of 8 (`NCHW8c`) with weights `[ki, s, r, ci, ko]`, whose sums are in blocks, too:
-/// weights and sums are loaded as vectors of neighbours, pixels one by one for all lanes.
+/// A convolution of channels in blocks of 8 (`NCHW8c`) with weights `[ki, s, r, ci, ko]`, whose sums are in blocks,
+/// too: weights and sums are loaded as vectors of neighbours, pixels one by one for all lanes.
 #[test]
 fn convolutions_in_blocks_load_neighbours() {
     let pixels = Layout::of(["c", "x", "y"]).split("c", 8).order(["c.i", "x", "y", "c.o"]);

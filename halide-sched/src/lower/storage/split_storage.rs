@@ -96,7 +96,7 @@ struct Split<'s> {
     splits: &'s Splits,
     /// The buffers of these Funcs: elements and storage.
     buffers: Map<BufId, (ScalarType, &'s Vec<StorageDim>)>,
-    /// What holds at a statement.
+    /// The facts that hold at a statement.
     facts: Facts,
 }
 

@@ -319,6 +319,10 @@ fn storage_in_blocks() {
         test:1:52: blur_x: reorder_storage(xi, y, xi)
           `xi` is listed twice"#]],
     );
+}
+
+#[test]
+fn parts_of_storage_in_blocks() {
     check_blur(
         "blur_x: compute_root() split_storage(x, xo, xi, 4) align_storage(x, 8) align_storage(k, 8)",
         expect![[r#"
