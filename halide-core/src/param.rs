@@ -163,8 +163,8 @@ impl ImageParam {
     ///
     /// Each read is rewritten: of a dimension `c` in blocks of 16 it is at `c / 16` and `c % 16`. These vanish where a
     /// loop over `c` is split by 16 and starts at a multiple of 16, so that vectors within blocks are dense.
-    /// [`ImageParam::dim`] and all that follows from it speak of the buffer. Boundary conditions are of the array, which
-    /// ends with its last block where it has blocks.
+    /// [`ImageParam::dim`] and all that follows from it speak of the buffer. Boundary conditions are of the array,
+    /// which ends with its last block where it has blocks.
     ///
     /// ```
     /// use halide_core::buffer::{Buffer, Region};
