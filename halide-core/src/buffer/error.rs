@@ -106,7 +106,7 @@ pub enum BufferError {
     /// A layout that makes no sense, or that the buffer does not have.
     Layout {
         /// The reason.
-        error: LayoutError,
+        error: Box<LayoutError>,
     },
 }
 
@@ -181,6 +181,12 @@ impl fmt::Display for BufferError {
 crate::error::debug_is_display!(BufferError);
 
 impl std::error::Error for BufferError {}
+
+impl From<LayoutError> for BufferError {
+    fn from(error: LayoutError) -> BufferError {
+        BufferError::Layout { error: Box::new(error) }
+    }
+}
 
 fn coordinates(min: i64, extent: i64) -> String {
     match extent {

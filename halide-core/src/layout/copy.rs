@@ -45,7 +45,7 @@ impl Layout {
 
     /// The region of the array that a region of the buffer holds.
     fn array(&self, packed: &Region) -> Result<Region, BufferError> {
-        let parts = self.parts().map_err(|error| BufferError::Layout { error })?;
+        let parts = self.parts().map_err(BufferError::from)?;
         if packed.dims() != parts.len() {
             return Err(BufferError::WrongDims { expected: parts.len(), found: packed.dims() });
         }
@@ -58,7 +58,7 @@ impl Layout {
                 }
                 Place::Inner(factor) if (span.min, span.extent) != (0, factor) => {
                     let (name, Span { min, extent }) = (format!("{}.i", self.dims()[part.dim]), *span);
-                    return Err(BufferError::Layout { error: LayoutError::Block { name, min, extent, factor } });
+                    return Err(LayoutError::Block { name, min, extent, factor }.into());
                 }
                 Place::Inner(_) => {}
             }
@@ -75,7 +75,7 @@ impl Layout {
         array: &Region,
         mut f: impl FnMut(&Region, &Block) -> Result<(), BufferError>,
     ) -> Result<(), BufferError> {
-        let parts = self.parts().map_err(|error| BufferError::Layout { error })?;
+        let parts = self.parts().map_err(BufferError::from)?;
         let is_outer = |part: &&Part| matches!(part.place, Place::Outer(_));
         let outer: Vec<Part> = parts.iter().filter(is_outer).copied().collect();
         let blocks: Region = outer.iter().map(|part| part.place.span(array.spans()[part.dim])).collect();

@@ -94,7 +94,7 @@ impl Layout {
     /// # Errors
     /// A layout that makes no sense, a region of another number of dimensions, or one that no buffer can have.
     pub fn region(&self, array: &Region) -> Result<Region, BufferError> {
-        let parts = self.parts().map_err(|error| BufferError::Layout { error })?;
+        let parts = self.parts().map_err(BufferError::from)?;
         if array.dims() != self.dims.len() {
             return Err(BufferError::WrongDims { expected: self.dims.len(), found: array.dims() });
         }

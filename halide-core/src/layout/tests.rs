@@ -119,7 +119,8 @@ fn buffers_that_are_not_packed() {
     assert!(matches!(unpack(&Region::of_extents([4, 2])), Err(BufferError::WrongDims { expected: 3, found: 2 })));
     for spans in [[(0, 3), (0, 2), (0, 5)], [(1, 4), (0, 2), (0, 5)]] {
         let error = unpack(&Region::of_spans(spans)).unwrap_err();
-        assert!(matches!(error, BufferError::Layout { error: LayoutError::Block { factor: 4, .. } }), "{error}");
+        let BufferError::Layout { error } = error else { panic!("{error}") };
+        assert!(matches!(*error, LayoutError::Block { factor: 4, .. }), "{error}");
     }
     let far = unpack(&Region::of_spans([(0, 4), (1 << 30, 1), (0, 1)]));
     assert!(matches!(far, Err(BufferError::CoordinateRange { dim: 0, .. })), "{far:?}");

@@ -87,7 +87,7 @@ impl Walk<'_> {
 
     fn for_loop(&mut self, l: &Loop, env: &mut Env<'_>, steps: Steps) {
         let (first, extent) = (l.min.value(env), l.extent.value(env).unwrap_or(1));
-        let middle = first.map(|first| first.saturating_add(extent / 2));
+        let middle = first.map(|first| self.middle(first, extent));
         let own = self.program.loops[l.id].definition.map(|(func, _)| func);
         let begin = self.found.len();
         let mut before = Vec::new();
@@ -105,6 +105,15 @@ impl Walk<'_> {
                 cost.steps.insert(0, (l.id, step));
             }
         }
+    }
+
+    /// An iteration in the middle of a loop. Most neighbours lie within blocks of storage, where there are any, so one
+    /// is taken that is in the middle of four.
+    fn middle(&self, first: i64, extent: i64) -> i64 {
+        let middle = first.saturating_add(extent / 2);
+        let within = (middle & !3) + 2;
+        let is_there = within > first && within < first.saturating_add(extent);
+        if self.splits.is_empty() || !is_there { middle } else { within }
     }
 
     /// Notes the strides of an allocation.
