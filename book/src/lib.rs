@@ -27,6 +27,8 @@ mod pages {
     mod reductions {}
     #[doc = include_str!("gpu.md")]
     mod gpu {}
+    #[doc = include_str!("programs.md")]
+    mod programs {}
     #[doc = include_str!("gradients.md")]
     mod gradients {}
     #[doc = include_str!("slow.md")]

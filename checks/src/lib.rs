@@ -34,6 +34,7 @@ pub mod schedules;
 pub mod shrink;
 mod sizes;
 pub mod stacks;
+pub mod steps;
 pub mod text;
 mod theme;
 mod tiers;

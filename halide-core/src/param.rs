@@ -223,7 +223,8 @@ impl ImageParam {
         self.body().shape.alignments.borrow_mut().push((bytes, Location::caller()));
     }
     /// Promises that every element of this integer image is in `min ..= max`: what is read at such a coordinate is then
-    /// no more than that. Every run checks it before it begins, and is an error where it does not hold.
+    /// no more than that. A run checks it before it begins, unless it was found to hold since the memory was last
+    /// written, and is an error where it does not hold.
     pub fn promise_values(&self, min: i64, max: i64) {
         let more = ValuePromise { range: Some((min, max)), ..ValuePromise::default() };
         self.body().promise.set(self.body().promise.get().and(more));
@@ -236,8 +237,8 @@ impl ImageParam {
         self.body().promise.set(self.body().promise.get().and(more));
     }
     /// Promises that no two elements of this integer image are equal: what is stored at such coordinates is stored to
-    /// different elements, so that iterations may run at once without races. Every run checks it before it begins, and
-    /// is an error where it does not hold.
+    /// different elements, so that iterations may run at once without races. Runs check it as of
+    /// [`ImageParam::promise_values`].
     ///
     /// ```
     /// use halide_core::expr::*;

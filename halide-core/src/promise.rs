@@ -1,4 +1,4 @@
-//! Promises of the caller about the elements of an input image: checked whenever it is given, and then facts for
+//! Promises of the caller about the elements of an input image: checked before a run, and then facts for
 //! bounds.
 
 /// The promises about the elements of an integer image.

@@ -37,6 +37,10 @@ pub(crate) const PAGE_POINTS_LOG2: u32 = 8;
 /// The pages of the interpreter's values that are found without a look into the index. Unit: pages.
 /// Reason: a stencil of some rows meets its pages again and again. Measured: no.
 pub(crate) const RECENT_PAGES: usize = 256;
+/// The promises that are remembered with one memory. Unit: promises, each of a region of it.
+/// Reason: more than the pipelines that read one buffer; and a buffer whose crops are given one by one stays small.
+/// Measured: no.
+pub(crate) const REMEMBERED_PROMISES: usize = 16;
 /// The expanded size from which a printed expression names what it uses more than once. Unit: nodes.
 /// Reason: some lines of text, which can be read without names. Measured: no.
 pub(crate) const PRINTED_WHOLE: u64 = 400;

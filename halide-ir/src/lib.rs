@@ -20,6 +20,7 @@ mod kernel;
 pub mod lanes;
 mod loops;
 pub mod machine;
+pub mod memory_uses;
 pub mod parse;
 pub mod print;
 mod program;

@@ -1,10 +1,22 @@
 //! Buffers of a call that share memory, and the proofs that they may.
 
 use crate::once_map::OnceMap;
+use halide_core::buffer::AnyBuffer;
 use halide_core::ids::{FuncId, ImageId};
 use halide_sched::lower::storage::in_place::{InPlaceError, in_place};
 use halide_sched::plan::Plan;
 use std::convert::Infallible;
+
+/// An input that is in the memory of an output buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct InPlace {
+    /// The name of the input.
+    pub(crate) image: String,
+    /// The number of the output buffer.
+    pub(crate) buffer: usize,
+    /// A buffer of its type and dimensions, whose elements do not matter; one is made where there is none.
+    pub(crate) stand_in: Option<AnyBuffer>,
+}
 
 /// The buffers of a call that are in the same memory.
 #[derive(Default)]

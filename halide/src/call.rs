@@ -1,5 +1,6 @@
 //! One run of a compiled pipeline: what goes in, and where the results go.
 
+use crate::aliases::InPlace;
 use crate::compiled::Compiled;
 use crate::error::Error;
 #[cfg(doc)]
@@ -46,7 +47,7 @@ pub struct Call<'c> {
     inputs: Inputs,
     how: How,
     /// Inputs that are in the memory of output buffers, by number.
-    in_place: Vec<(String, usize)>,
+    in_place: Vec<InPlace>,
 }
 
 impl Compiled {
@@ -64,8 +65,11 @@ impl<'c> Call<'c> {
     pub(crate) fn compiled(&self) -> &'c Compiled {
         self.compiled
     }
-    pub(crate) fn add_in_place(&mut self, image: &str, buffer: usize) {
-        self.in_place.push((image.to_string(), buffer));
+    /// With an input in the memory of an output buffer, in place of what was given under its name.
+    pub(crate) fn shared(mut self, in_place: InPlace) -> Call<'c> {
+        self.in_place.retain(|earlier| earlier.image != in_place.image);
+        self.in_place.push(in_place);
+        self
     }
     /// With these inputs in place of all others.
     pub(crate) fn with_given(self, inputs: &Inputs) -> Call<'c> {
@@ -206,7 +210,7 @@ impl<'c> Call<'c> {
         regions: &[Region],
         how: &How,
     ) -> Result<(Vec<AnyBuffer>, Option<Inputs>), Error> {
-        if let Some((image, buffer)) = self.in_place.first() {
+        if let Some(InPlace { image, buffer, .. }) = self.in_place.first() {
             return Err(RunError::NoBuffer { image: image.clone(), buffer: *buffer, buffers: 0 }.into());
         }
         let funcs = self.compiled.outputs();

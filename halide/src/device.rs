@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::evaluator_host::{of_gpu, outputs_of};
 use crate::failure::{Failure, of_cpu};
+use crate::residents::Residents;
 use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;
@@ -10,7 +11,9 @@ use halide_core::value::Scalar;
 use halide_cpu::{Activity, CpuOptions, Executable, RunArgs, Sampler};
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun, GpuStats};
+use halide_ir::memory_uses::MemoryUses;
 use halide_ir::{BufId, DimField, Fault, Program};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// Kernels store whole words of this many bytes where rows begin at multiples of it.
@@ -20,6 +23,8 @@ const WORD: i64 = 4;
 pub(crate) struct OnDevice {
     pub(crate) host: Executable,
     pub(crate) kernels: GpuProgram,
+    /// The buffers of the caller that only kernels use: their contents may stay where they are.
+    stays: BTreeSet<BufId>,
 }
 
 impl OnDevice {
@@ -27,7 +32,11 @@ impl OnDevice {
     pub(crate) fn new(program: &Program, options: &CpuOptions, gpu: &Gpu) -> Result<OnDevice, Error> {
         let kernels = GpuProgram::new(gpu, program).map_err(Error::Gpu)?;
         let host = halide_cpu::compile(program, options).map_err(Error::Cpu)?;
-        Ok(OnDevice { host, kernels })
+        let uses = MemoryUses::of_host(program);
+        let by_kernels: BTreeSet<BufId> =
+            program.kernels.iter().flat_map(|kernel| kernel.buffers.iter().map(|used| used.buf)).collect();
+        let stays = by_kernels.into_iter().filter(|buf| !uses.has(*buf) && !program.buffers[*buf].keeps).collect();
+        Ok(OnDevice { host, kernels, stays })
     }
 
     /// Runs the program on the caller's buffers. An output whose rows do not begin at whole words is computed in a copy
@@ -46,7 +55,8 @@ impl OnDevice {
             program.faults.iter().any(is_rule)
         };
         let buffers = output_buffers(program);
-        let stays = |view: &AnyBufferMut<'_>, buf: &BufId| has_whole_words(view) || ruled(buf);
+        let may_stay = |buf: &BufId| how.residents.is_some() && self.stays.contains(buf);
+        let stays = |view: &AnyBufferMut<'_>, buf: &BufId| may_stay(buf) || has_whole_words(view) || ruled(buf);
         let both = outputs.iter().zip(&buffers);
         let own = both.map(|(view, buf)| match stays(view, buf) {
             true => Ok(None),
@@ -82,15 +92,37 @@ impl OnDevice {
     ) -> Result<RunStats, Failure> {
         let failed = |error: GpuError| Failure::Other(of_gpu(error, program));
         let mut run = if how.profile.is_some() { self.kernels.start_timed() } else { self.kernels.start() };
+        let residents = how.residents.as_ref();
+        let (mut images, mut brought) = (Vec::new(), 0);
         for (id, buffer) in bound.images.enumerate() {
-            run.bind_input(program.image_buffers[id], buffer).map_err(failed)?;
+            let buf = program.image_buffers[id];
+            match residents.and_then(|residents| residents.input(&program.buffers[buf].name)) {
+                Some(resident) if self.stays.contains(&buf) => {
+                    run.bind_device_input(buf, resident).map_err(failed)?;
+                    images.push(buffer.clone());
+                }
+                Some(resident) => {
+                    let was_there = resident.has_host_copy();
+                    let host = resident.to_host().map_err(failed)?;
+                    brought += if was_there { 0 } else { host.memory().used.len() as u64 };
+                    run.bind_input(buf, &host).map_err(failed)?;
+                    images.push(host);
+                }
+                None => {
+                    run.bind_input(buf, buffer).map_err(failed)?;
+                    images.push(buffer.clone());
+                }
+            }
         }
         let buffers = output_buffers(program);
         for (&buf, view) in buffers.iter().zip(outputs.iter()) {
-            run.bind_output(buf, view.dims()).map_err(failed)?;
+            match residents.is_some() && self.stays.contains(&buf) {
+                true => drop(run.bind_device_output(buf, &view.region()).map_err(failed)?),
+                false => run.bind_output(buf, view.dims()).map_err(failed)?,
+            }
         }
         let params: Vec<Scalar> = bound.params.iter().copied().collect();
-        let inputs = bound.images.iter().map(AnyBuffer::raw);
+        let inputs = images.iter().map(AnyBuffer::raw);
         let raws: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
         let run: Mutex<GpuRun> = Mutex::new(run);
         let args = RunArgs {
@@ -105,23 +137,30 @@ impl OnDevice {
         };
         let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
         let run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let finish = || finished(run, &buffers, outputs, &failed);
+        let finish = || finished(run, &buffers, outputs, residents.map(|r| (r, &self.stays)), &failed);
         let gpu = match sampler {
             Some(sampler) => sampler.end_of_run(Activity::Device, finish),
             None => finish(),
         };
-        Ok(RunStats { gpu: Some(gpu?), ..RunStats::of_code(stats) })
+        let mut gpu = gpu?;
+        gpu.download_bytes += brought;
+        Ok(RunStats { gpu: Some(gpu), ..RunStats::of_code(stats) })
     }
 }
 
-/// Waits for the device, and takes the outputs that are there.
+/// Waits for the device, and takes the outputs that are there. Those that may stay are not waited for.
 fn finished(
     mut run: GpuRun,
     buffers: &[BufId],
     outputs: &mut [AnyBufferMut<'_>],
+    residents: Option<(&Residents, &BTreeSet<BufId>)>,
     failed: &impl Fn(GpuError) -> Failure,
 ) -> Result<GpuStats, Failure> {
-    for (&buf, view) in buffers.iter().zip(outputs.iter_mut()) {
+    for (number, (&buf, view)) in buffers.iter().zip(outputs.iter_mut()).enumerate() {
+        if let Some((residents, _)) = residents.filter(|(_, stays)| stays.contains(&buf)) {
+            residents.keep(number, run.take_output(buf, &view.region()).map_err(failed)?);
+            continue;
+        }
         // What host code wrote last is in its place.
         if !run.is_on_device(buf) {
             continue;

@@ -1,6 +1,7 @@
 //! Everything that can go wrong between an algorithm and its pixels, as one type for `?`.
 
 use crate::fault::{CallFault, Defect};
+use crate::program::error::ProgramErrors;
 use crate::tune::error::DatabaseError;
 use halide_auto::AutoError;
 use halide_core::limits::OverCap;
@@ -120,6 +121,8 @@ pub enum Error {
     Fault(CallFault),
     /// A mistake of halide's own.
     Internal(Defect),
+    /// A program has mistakes, all of them; or a step of a run of it failed.
+    Program(ProgramErrors),
     /// A call gave wrong inputs or asked for an impossible output.
     Run(RunError),
     /// The requirements of a call on its inputs cannot be determined.
@@ -216,6 +219,7 @@ impl fmt::Display for Error {
                 "`{func}` has no region: the schedule leaves it inline, so it is substituted where it is used; ask for a \
                  Func that is computed"
             ),
+            Error::Program(errors) => errors.fmt(f),
             Error::Run(error) => error.fmt(f),
             Error::InPlace(error) => error.fmt(f),
             Error::Auto(error) => error.fmt(f),
@@ -246,6 +250,7 @@ impl std::error::Error for Error {
             Error::Memory { over, .. } => Some(over),
             Error::Fault(fault) => Some(fault),
             Error::Internal(defect) => Some(defect),
+            Error::Program(errors) => Some(errors),
             Error::Run(error) => Some(error),
             Error::Auto(error) => Some(error),
             Error::Database(error) => Some(error),
@@ -323,6 +328,7 @@ from! {
     ParseErrors: Parse;
     BufferError: Buffer;
     InPlaceError: InPlace;
+    ProgramErrors: Program;
 }
 
 #[cfg(feature = "image")]

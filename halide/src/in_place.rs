@@ -3,7 +3,7 @@
 //! The result is what a copy of the input would give. The CPU works on the one buffer, as `lower::in_place` proved that
 //! it may; other engines do copy, under the same rules.
 
-use crate::aliases::{Aliases, Proofs};
+use crate::aliases::{Aliases, InPlace, Proofs};
 use crate::call::Call;
 use crate::compiled::Compiled;
 use crate::engine::Engine;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::run_options::How;
 use halide_core::ImageParam;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
-use halide_core::interp::{Inputs, RunError};
+use halide_core::interp::{Given, Inputs, RunError};
 use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
 
 impl<'c> Call<'c> {
@@ -25,9 +25,8 @@ impl<'c> Call<'c> {
         self.in_place_named(image.name(), buffer)
     }
     /// As [`Call::in_place`], of the input called `name`.
-    pub fn in_place_named(mut self, name: &str, buffer: usize) -> Call<'c> {
-        self.add_in_place(name, buffer);
-        self
+    pub fn in_place_named(self, name: &str, buffer: usize) -> Call<'c> {
+        self.shared(InPlace { image: name.to_string(), buffer, stand_in: None })
     }
 }
 
@@ -37,11 +36,11 @@ pub(crate) fn bind(
     proofs: &Proofs,
     inputs: &Inputs,
     outputs: &[AnyBufferMut<'_>],
-    asked: &[(String, usize)],
+    asked: &[InPlace],
     how: &How,
 ) -> Result<(Inputs, Aliases), Error> {
     let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
-    if let (Some(feeder), Some((image, buffer))) = (compiled.feeders().first(), asked.first()) {
+    if let (Some(feeder), Some(InPlace { image, buffer, .. })) = (compiled.feeders().first(), asked.first()) {
         let output = compiled.outputs().get(*buffer).map_or("?", |f| f.name.as_str()).to_string();
         let problem = InPlaceProblem::Extern { stage: feeder.stage().to_string() };
         return Err(InPlaceError { image: image.clone(), output, problem }.into());
@@ -50,8 +49,8 @@ pub(crate) fn bind(
     for func in &pipeline.outputs {
         owners.extend((0..pipeline.funcs[*func].types.len()).map(|element| (*func, element)));
     }
-    let (mut all, mut aliases) = (inputs.clone(), Aliases::default());
-    for (name, buffer) in asked {
+    let (mut all, mut aliases, mut ruled) = (inputs.clone(), Aliases::default(), Vec::new());
+    for InPlace { image: name, buffer, stand_in } in asked {
         let known: Vec<String> = pipeline
             .images
             .enumerate()
@@ -64,24 +63,37 @@ pub(crate) fn bind(
             return Err(RunError::NoBuffer { image: name.clone(), buffer: *buffer, buffers: outputs.len() }.into());
         };
         let is_copy = proofs.of(plan, image, *owner)?;
-        how.charge(view.used_bytes() as u64, name)?;
-        let own = match engine_shares(compiled.engine()) {
+        // Promises are checked of elements: of a copy, since the view is borrowed for writing.
+        let copies = !engine_shares(compiled.engine()) || !pipeline.images[image].values.is_nothing();
+        let own = match copies {
+            true => {
+                how.charge(view.used_bytes() as u64, name)?;
+                view.to_buffer()?
+            }
             // Stands for the memory's shape only.
-            true => AnyBuffer::like(view.ty(), view.dims())?,
-            false => view.to_buffer()?,
+            false => match stand_in {
+                Some(stand_in) => stand_in.clone(),
+                None => AnyBuffer::untouched_like(view.ty(), view.dims())?,
+            },
         };
         all = all.image(name, own);
+        ruled.push((image, Given::from(view)));
         if engine_shares(compiled.engine()) {
             aliases.shared.push((image, *buffer));
             let position = pipeline.outputs.iter().position(|f| *f == owner.0).filter(|p| is_copy && *p < 64);
             aliases.in_memory |= position.map_or(0, |p| 1 << p);
         }
     }
+    if !(pipeline.alignments.is_empty() && pipeline.shapes.is_empty()) {
+        // Of the memory itself: a copy begins elsewhere.
+        let bound = all.bind(pipeline)?;
+        ruled.iter().try_for_each(|(image, given)| bound.check_input(pipeline, *image, given))?;
+    }
     Ok((all, aliases))
 }
 
 /// Returns true if an engine works on the caller's memory itself.
-fn engine_shares(engine: Engine) -> bool {
+pub(crate) fn engine_shares(engine: Engine) -> bool {
     match engine {
         Engine::Interp | Engine::Eval => false,
         #[cfg(feature = "cpu")]

@@ -174,6 +174,9 @@ pub mod pipeline;
 pub mod prelude;
 mod print_sink;
 pub mod profile;
+pub mod program;
+#[cfg(all(feature = "cpu", feature = "gpu"))]
+mod residents;
 mod run;
 mod run_options;
 pub mod shape_cache;
@@ -205,6 +208,7 @@ pub use halide_ir as ir;
 pub use halide_sched::{lower, plan};
 pub use inspect::{Inspection, Stored};
 pub use pipeline::Pipeline;
+pub use program::Program;
 pub use shape_cache::ShapeCache;
 pub use shapes::Shapes;
 pub use variant_key::VariantKey;

@@ -11,6 +11,7 @@ pub use crate::fault::FaultKind;
 pub use crate::image::BufferImage;
 pub use crate::limits::Cancel;
 pub use crate::pipeline::Pipeline;
+pub use crate::program::Program;
 pub use crate::shape_cache::ShapeCache;
 pub use crate::shapes::Shapes;
 pub use halide_core::boundary::*;

@@ -1,6 +1,6 @@
 //! Runs of a compiled pipeline, whatever its engine.
 
-use crate::aliases::Aliases;
+use crate::aliases::{Aliases, InPlace};
 use crate::compiled::Compiled;
 use crate::counted::Before;
 use crate::error::Error;
@@ -79,7 +79,7 @@ impl Compiled {
         inputs: &Inputs,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
-        in_place: &[(String, usize)],
+        in_place: &[InPlace],
     ) -> Result<RunStats, Error> {
         if !in_place.is_empty() {
             let (inputs, aliases) = in_place::bind(self, &self.parts.proofs, inputs, outputs, in_place, how)?;

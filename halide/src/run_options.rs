@@ -5,6 +5,8 @@ use crate::error::Error;
 use crate::limits::{Asked, Watch};
 use crate::print_sink::Sink;
 use crate::profile::Profile;
+#[cfg(all(feature = "cpu", feature = "gpu"))]
+use crate::residents::Residents;
 use halide_core::interp::RunError;
 use halide_core::limits::{Held, Limits};
 use std::sync::Arc;
@@ -32,6 +34,9 @@ pub(crate) struct How {
     pub(crate) asked: Asked,
     /// The limits of the run, which has begun.
     pub(crate) limits: Option<Arc<Limits>>,
+    /// The buffers that are or may stay on the device.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    pub(crate) residents: Option<Residents>,
 }
 
 impl How {
@@ -46,7 +51,13 @@ impl How {
     }
     /// The same for work beside the run, which nobody samples or counts.
     pub(crate) fn unobserved(&self) -> How {
-        How { profile: None, count: false, ..self.clone() }
+        How {
+            profile: None,
+            count: false,
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            residents: None,
+            ..self.clone()
+        }
     }
     /// The limits of the run, for engines.
     pub(crate) fn limits(&self) -> Option<&Limits> {
@@ -77,6 +88,9 @@ pub struct RunStats {
     pub peak_bytes: u64,
     /// The number of allocations on the heap. 0 from the interpreter and the evaluator, which do not say.
     pub allocations: u64,
+    /// The number of blocks of memory that these took from the system; the others are used again. Of machine code, as
+    /// `allocations`.
+    pub blocks: u64,
     /// The counts of each Func, of a call that asked by [`Call::count`](crate::Call::count). Not from the interpreter,
     /// which has no loops.
     pub counts: Option<Vec<FuncCounts>>,
@@ -98,7 +112,7 @@ impl RunStats {
     /// Returns the statistics of a run of machine code.
     #[cfg(feature = "cpu")]
     pub(crate) fn of_code(stats: halide_cpu::RunStats) -> RunStats {
-        let halide_cpu::RunStats { counters, peak_bytes, allocations } = stats;
-        RunStats { peak_bytes, allocations, counters, ..RunStats::default() }
+        let halide_cpu::RunStats { counters, peak_bytes, allocations, blocks } = stats;
+        RunStats { peak_bytes, allocations, blocks, counters, ..RunStats::default() }
     }
 }

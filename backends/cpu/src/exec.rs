@@ -75,6 +75,8 @@ pub struct RunStats {
     pub peak_bytes: u64,
     /// The number of heap allocations.
     pub allocations: u64,
+    /// The number of blocks of memory that these took from the system, since no idle one would do.
+    pub blocks: u64,
 }
 
 impl Executable {
@@ -145,8 +147,8 @@ impl Executable {
         if code != 0 {
             return Err(CpuFault::Panic("a run failed without saying why".into()));
         }
-        let (peak_bytes, allocations) = run.memory();
-        Ok(RunStats { counters: run.counters(), peak_bytes, allocations })
+        let (peak_bytes, allocations, blocks) = run.memory();
+        Ok(RunStats { counters: run.counters(), peak_bytes, allocations, blocks })
     }
 
     /// The external buffers in the order in which [`RunArgs::buffers`] lists them.

@@ -8,7 +8,7 @@ use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
     algebra, auto, budgets, classes, edges, externs, families, findings, image_input, ladder, nests, order, proofs,
-    refusals, runs, schedules, stacks, text, trust, words, work,
+    refusals, runs, schedules, stacks, steps, text, trust, words, work,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,6 +107,13 @@ fn budgets_of_code() {
 #[test]
 fn inputs_of_extern_stages() {
     let failed = failures(40, 90, |_| "externs", externs::check);
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Programs of steps on slots give what the interpreter does, a step at a time.
+#[test]
+fn programs_of_steps() {
+    let failed = failures(60, 60, |_| "steps", steps::check);
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

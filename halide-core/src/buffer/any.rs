@@ -2,11 +2,12 @@
 
 use super::element::with_element;
 use super::error::BufferError;
-use super::raw::{Companion, Memory, RawBuffer, Storage};
+use super::raw::{Memory, RawBuffer, Storage};
 use super::region::{Coordinate, Region, RegionPoints};
 use super::shape::{Dim, Shape};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -77,16 +78,32 @@ impl AnyBuffer {
     /// # Errors
     /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn like(ty: ScalarType, dims: &[Dim]) -> Result<AnyBuffer, BufferError> {
+        let (shape, bytes) = AnyBuffer::shape_like(ty, dims)?;
+        Ok(AnyBuffer { ty, storage: Arc::new(Storage::zeroed(bytes)?), shape })
+    }
+    /// [`AnyBuffer::like`], of memory that the system gives when it is touched: for buffers whose dimensions matter
+    /// and whose elements nobody reads.
+    ///
+    /// # Errors
+    /// As of [`AnyBuffer::like`].
+    pub fn untouched_like(ty: ScalarType, dims: &[Dim]) -> Result<AnyBuffer, BufferError> {
+        let (shape, bytes) = AnyBuffer::shape_like(ty, dims)?;
+        Ok(AnyBuffer { ty, storage: Arc::new(Storage::untouched(bytes)?), shape })
+    }
+    /// The shape of [`AnyBuffer::like`], and its bytes.
+    fn shape_like(ty: ScalarType, dims: &[Dim]) -> Result<(Shape, usize), BufferError> {
         let region: Region = dims.iter().map(|d| d.span()).collect();
         let strides: Vec<i64> = dims.iter().map(|d| d.stride).collect();
-        match AnyBuffer::with_strides(ty, &region, &strides) {
+        let shape = match Shape::strided(&region, &strides) {
             Err(BufferError::Strides { .. }) => {
                 let mut order: Vec<usize> = (0..dims.len()).collect();
                 order.sort_by_key(|&d| dims[d].stride.unsigned_abs());
-                AnyBuffer::with_layout(ty, &region, &order)
+                Shape::dense(&region, &order)?
             }
-            made => made,
-        }
+            made => made?,
+        };
+        let bytes = shape.spread_bytes(ty)?;
+        Ok((shape, bytes))
     }
     /// A buffer over `region`, the first dimension innermost in memory and without gaps, whose elements have these
     /// bytes; any byte other than 0 is true.
@@ -148,6 +165,11 @@ impl AnyBuffer {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
 
+    /// Returns true if no other buffer shares its memory, so that a write copies nothing.
+    pub fn is_unique(&self) -> bool {
+        Arc::strong_count(&self.storage) == 1
+    }
+
     /// The element at a point; `None` outside.
     pub fn get<C: Coordinate>(&self, at: impl AsRef<[C]>) -> Option<Scalar> {
         let index = self.shape.index(at.as_ref())?;
@@ -165,14 +187,15 @@ impl AnyBuffer {
         let used = used.start * size..used.end * size;
         Memory { bytes: self.storage.bytes(), used, first: self.shape.offset as usize * size }
     }
-    /// The companion that [`AnyBuffer::keep_companion`] was last given for this memory, by this buffer or one that
-    /// shares it, if no mutable view was made since.
-    pub fn companion(&self) -> Option<Companion> {
+    /// The companion of type `T` that is kept with this memory by this buffer or one that shares it, if no mutable view
+    /// was made since.
+    pub fn companion<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.storage.companion()
     }
-    /// Keeps `companion` with the memory until it goes or a mutable view of it is made, whichever is first.
-    pub fn keep_companion(&self, companion: Companion) {
-        self.storage.set_companion(companion);
+    /// The companion of type `T`, which is `new` if there is none yet. It is kept with the memory until that goes or a
+    /// mutable view of it is made, whichever is first.
+    pub fn companion_or<T: Any + Send + Sync>(&self, new: impl FnOnce() -> T) -> Arc<T> {
+        self.storage.companion_or(new)
     }
 
     /// The part inside `region`, which must be inside this buffer.

@@ -30,7 +30,7 @@ mod view_mut;
 
 pub use any::AnyBuffer;
 pub use error::BufferError;
-pub use raw::{ALIGNMENT, Companion, Memory, RawBuffer, prefer_large_pages};
+pub use raw::{ALIGNMENT, Memory, RawBuffer, prefer_large_pages};
 pub(crate) use region::advance;
 pub use region::{Coordinate, Extents, Region, RegionPoints, Span};
 pub use shape::Dim;

@@ -41,13 +41,18 @@ pub fn prefer_large_pages(data: NonNull<u8>, bytes: usize) {
 
 /// Something that others keep with the memory of a buffer for as long as nobody may have written it, such as a copy of
 /// it on a device.
-pub type Companion = Arc<dyn Any + Send + Sync>;
+type Companion = Arc<dyn Any + Send + Sync>;
 
 /// A zeroed, aligned allocation.
 pub(crate) struct Storage {
     data: NonNull<u8>,
+    /// The number of bytes from `data` on.
+    size: usize,
+    /// The whole allocation: `data` is the first address in it that is a multiple of [`ALIGNMENT`].
+    allocated: NonNull<u8>,
     layout: Layout,
-    companion: Mutex<Option<Companion>>,
+    /// One of each type.
+    companions: Mutex<Vec<Companion>>,
 }
 
 // SAFETY: a `Storage` owns its memory, which shared references only read: it is written through an exclusive reference
@@ -59,25 +64,41 @@ unsafe impl Sync for Storage {}
 impl Storage {
     /// Zeroed memory of at least `bytes`, rounded up to whole cache lines.
     pub(crate) fn zeroed(bytes: usize) -> Result<Storage, BufferError> {
+        let (size, layout) = Storage::layout(bytes, 0, ALIGNMENT)?;
         let failed = BufferError::OutOfMemory { bytes };
-        let companion = Mutex::new(None);
-        let size = bytes.max(1).checked_next_multiple_of(ALIGNMENT).ok_or(failed.clone())?;
-        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| failed.clone())?;
-        if size < LARGE_PAGES_FROM {
+        let data = if size < LARGE_PAGES_FROM {
             // SAFETY: the size of `layout` is at least ALIGNMENT, so not zero.
-            let data = unsafe { alloc_zeroed(layout) };
-            return NonNull::new(data).map(|data| Storage { data, layout, companion }).ok_or(failed);
-        }
-        // SAFETY: as above.
-        let data = NonNull::new(unsafe { alloc(layout) }).ok_or(failed)?;
-        prefer_large_pages(data, size);
-        // SAFETY: `size` bytes were just allocated there.
-        unsafe { data.write_bytes(0, size) };
-        Ok(Storage { data, layout, companion })
+            NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(failed)?
+        } else {
+            // SAFETY: as above.
+            let data = NonNull::new(unsafe { alloc(layout) }).ok_or(failed)?;
+            prefer_large_pages(data, size);
+            // SAFETY: `size` bytes were just allocated there.
+            unsafe { data.write_bytes(0, size) };
+            data
+        };
+        Ok(Storage { data, size, allocated: data, layout, companions: Mutex::default() })
+    }
+    /// The same, of memory that the system zeroes when it is touched, where it does so. It does not where more than
+    /// the alignment of any type is asked for, so the first cache line is found here.
+    pub(crate) fn untouched(bytes: usize) -> Result<Storage, BufferError> {
+        let (size, layout) = Storage::layout(bytes, ALIGNMENT, align_of::<u128>())?;
+        // SAFETY: the size of `layout` is at least ALIGNMENT, so not zero.
+        let allocated = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(BufferError::OutOfMemory { bytes })?;
+        let before = allocated.addr().get().next_multiple_of(ALIGNMENT) - allocated.addr().get();
+        // SAFETY: `before` is less than ALIGNMENT, by which the allocation is larger than `size`.
+        let data = unsafe { allocated.add(before) };
+        Ok(Storage { data, size, allocated, layout, companions: Mutex::default() })
+    }
+    /// The whole cache lines that hold `bytes`, and the layout of an allocation that is larger by `more`.
+    fn layout(bytes: usize, more: usize, align: usize) -> Result<(usize, Layout), BufferError> {
+        let size = bytes.max(1).checked_next_multiple_of(ALIGNMENT);
+        let layout = |size: usize| Some((size, Layout::from_size_align(size.checked_add(more)?, align).ok()?));
+        size.and_then(layout).ok_or(BufferError::OutOfMemory { bytes })
     }
     /// The memory as elements. The caller (the buffer) asks only for the type it was made with.
     pub(crate) fn elements<T: Element>(&self) -> &[T] {
-        let count = self.layout.size() / size_of::<T>();
+        let count = self.size / size_of::<T>();
         // SAFETY: the memory is initialised, aligned to 64, lives as long as `self`, is not written while `self` is
         // shared, and every bit pattern is a `T`; for `bool` the memory holds only 0 and 1, because it starts zeroed,
         // has always had this type, and raw writers promise so.
@@ -85,18 +106,18 @@ impl Storage {
     }
     /// The memory as elements, for writing.
     pub(crate) fn elements_mut<T: Element>(&mut self) -> &mut [T] {
-        let count = self.layout.size() / size_of::<T>();
+        let count = self.size / size_of::<T>();
         // SAFETY: as for `elements`, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().cast::<T>(), count) }
     }
     /// The memory as bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the memory is initialised, lives as long as `self`, and is not written while `self` is shared.
-        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.layout.size()) }
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.size) }
     }
     /// Copies bytes to the start of the memory: elements of the type that it was made with.
     pub(crate) fn fill_bytes(&mut self, ty: ScalarType, bytes: &[u8]) {
-        let count = bytes.len().min(self.layout.size());
+        let count = bytes.len().min(self.size);
         // SAFETY: the memory is initialised, lives as long as `self`, and is borrowed exclusively; every bit pattern is
         // an element, but for `bool`, for which only 0 and 1 are put there.
         let to = unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), count) };
@@ -108,18 +129,26 @@ impl Storage {
     /// The memory as bytes, for writing. The caller does so for types whose bytes may be any.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as for `bytes`, and `self` is borrowed exclusively.
-        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.layout.size()) }
+        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.size) }
     }
-    /// The companion that is kept with the memory.
-    pub(crate) fn companion(&self) -> Option<Companion> {
-        self.companion.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The companion of a type that is kept with the memory.
+    pub(crate) fn companion<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let companions = self.companions.lock().unwrap_or_else(PoisonError::into_inner);
+        companions.iter().find_map(|companion| companion.clone().downcast().ok())
     }
-    pub(crate) fn set_companion(&self, companion: Companion) {
-        *self.companion.lock().unwrap_or_else(PoisonError::into_inner) = Some(companion);
+    /// Keeps a companion, unless there is one of its type; returns the one that is kept.
+    pub(crate) fn companion_or<T: Any + Send + Sync>(&self, new: impl FnOnce() -> T) -> Arc<T> {
+        let mut companions = self.companions.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = companions.iter().find_map(|companion| companion.clone().downcast().ok());
+        known.unwrap_or_else(|| {
+            let new = Arc::new(new());
+            companions.push(new.clone());
+            new
+        })
     }
     /// Forgets what is kept with the memory, because whoever borrows it exclusively may write it.
-    pub(crate) fn drop_companion(&mut self) {
-        *self.companion.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    pub(crate) fn drop_companions(&mut self) {
+        self.companions.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
     }
     /// The raw view of the elements of `dims` whose first is element `offset`.
     pub(crate) fn raw(&self, ty: ScalarType, offset: i64, dims: &[Dim]) -> RawBuffer {
@@ -130,8 +159,8 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        // SAFETY: `data` was allocated with `layout` and is freed once.
-        unsafe { dealloc(self.data.as_ptr(), self.layout) }
+        // SAFETY: `allocated` was allocated with `layout` and is freed once.
+        unsafe { dealloc(self.allocated.as_ptr(), self.layout) }
     }
 }
 

@@ -216,18 +216,19 @@ fn buffers_are_made_of_bytes() {
 #[test]
 fn companions_stay_until_the_memory_may_be_written() {
     let mut b = Buffer::<i32>::new([4, 4]).unwrap();
-    let kept: Companion = std::sync::Arc::new(7u8);
-    b.keep_companion(kept.clone());
+    let kept = b.companion_or(|| 7u8);
     let (twin, crop) = (b.clone(), b.crop(&Region::of_spans([(1, 2), (0, 1)])).unwrap());
-    assert!(twin.companion().is_some() && crop.companion().is_some());
+    assert_eq!(twin.companion::<u8>().as_deref(), Some(&7));
+    // One of each type; the first of a type stays.
+    assert_eq!((*crop.companion_or(|| 8u8), *crop.companion_or(|| 9u16)), (7, 9));
     // The memory is shared, so this write copies: the new memory has none, the old keeps its own.
     b.set([0, 0], 1).unwrap();
-    assert!(b.companion().is_none() && crop.companion().is_some());
+    assert!(b.companion::<u8>().is_none() && crop.companion::<u8>().is_some());
     drop((twin, crop));
     assert_eq!(std::sync::Arc::strong_count(&kept), 1, "it goes with the memory");
-    b.keep_companion(kept.clone());
+    assert_eq!(*b.companion_or(|| 1u8), 1);
     assert!(b.view_mut().is_ok());
-    assert!(b.companion().is_none());
+    assert!(b.companion::<u8>().is_none());
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub struct AnyBufferMut<'a> {
 impl<'a> AnyBufferMut<'a> {
     /// Every road to writing leads through here, so what was kept with the memory is forgotten here.
     pub(super) fn new(ty: ScalarType, storage: &'a mut Storage, shape: Shape) -> AnyBufferMut<'a> {
-        storage.drop_companion();
+        storage.drop_companions();
         AnyBufferMut { ty, storage, shape }
     }
     /// The element type.

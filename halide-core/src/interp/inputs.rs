@@ -51,6 +51,22 @@ impl Inputs {
     pub fn get(&self, image: &str) -> Option<&AnyBuffer> {
         self.images.get(image)
     }
+    /// The parameter given under this name.
+    pub fn get_param(&self, param: &str) -> Option<Scalar> {
+        self.params.get(param).copied()
+    }
+    /// The names of the images given.
+    pub fn image_names(&self) -> impl Iterator<Item = &str> {
+        self.images.keys().map(String::as_str)
+    }
+    /// The names of the parameters given.
+    pub fn param_names(&self) -> impl Iterator<Item = &str> {
+        self.params.keys().map(String::as_str)
+    }
+    /// The parameters alone.
+    pub fn without_images(&self) -> Inputs {
+        Inputs { images: BTreeMap::new(), params: self.params.clone() }
+    }
     /// The inputs that the pipeline reads.
     pub fn restricted(&self, pipeline: &PipelineData) -> Inputs {
         let (mut images, mut params) = (self.images.clone(), self.params.clone());

@@ -7,7 +7,7 @@ use super::inputs::Inputs;
 use super::program;
 use crate::buffer::{AnyBuffer, AnyBufferMut, Dim, Region};
 use crate::error::Location;
-use crate::ids::{ExprId, FuncId};
+use crate::ids::{ExprId, FuncId, ImageId};
 use crate::ops::BinOp;
 use crate::pipeline::{DimField, Kind, Node, PipelineData};
 use crate::shape::{BufferOf, Law, ShapeRule, dense_strides};
@@ -97,6 +97,16 @@ impl Bound {
         for (id, buffer) in self.images.enumerate() {
             self.broken(pipeline, BufferOf::Image(id), &buffer.into(), &|_| true, &mut broken);
         }
+        if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
+    }
+
+    /// Checks the rules for an image whose elements lie in another buffer than that of [`Bound::images`]: in `given`.
+    ///
+    /// # Errors
+    /// [`RunError::Rules`] with every rule that is broken.
+    pub fn check_input(&self, pipeline: &PipelineData, image: ImageId, given: &Given) -> Result<(), RunError> {
+        let mut broken = Vec::new();
+        self.broken(pipeline, BufferOf::Image(image), given, &|_| true, &mut broken);
         if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
     }
 

@@ -11,7 +11,8 @@ impl Verifier<'_> {
         let mut names = HashSet::new();
         let mut roles = Vec::new();
         for (id, info) in program.buffers.enumerate() {
-            if !names.insert(&info.name) {
+            // An image and a Func may have one name: users give both.
+            if !names.insert((&info.name, matches!(info.role, BufferRole::Input(_)))) {
                 self.error(format!("two buffers are named `{}`", info.name));
             }
             if info.role != BufferRole::Internal && roles.contains(&info.role) {

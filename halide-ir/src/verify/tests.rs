@@ -95,7 +95,9 @@ fn tables_are_consistent() {
         f(&mut p.buffers[BufId(1)]);
         p
     };
-    fails(&broken(&|b| b.name = "input".into()), "two buffers are named `input`");
+    let output = blur_bounded(false).buffers[BufId(2)].name.clone();
+    fails(&broken(&|b| b.name = output.clone()), &format!("two buffers are named `{output}`"));
+    passes(&broken(&|b| b.name = "input".into()));
     fails(&broken(&|b| b.order = vec![1, 1]), "blur_x#b1 has an order");
     fails(&broken(&|b| b.align = vec![0, 1]), "bad alignments");
     fails(&broken(&|b| b.fold = vec![None]), "bad folds");

@@ -47,3 +47,32 @@ fn equal_elements_are_errors() {
         input `order` has 8 at [0] and at [1], but its elements are promised to be distinct; give other data, or take the promise back
         input `order` has 1 at [0] and at [1], but its elements are promised to be distinct; give other data, or take the promise back"#]].assert_eq(&[run(vec![5, 0, 9999, 5]), run(vec![8, 8]), run(vec![1; 100])].join("\n"));
 }
+
+/// A promise that was found to hold is not checked again until the memory may have been written, of the same elements.
+#[test]
+fn promises_are_remembered_with_the_memory() {
+    let (index, table, x) = (ImageParam::new("index", I32, 1), ImageParam::new("table", I32, 1), Var::new("x"));
+    index.promise_values(0, 3);
+    index.promise_growing(0);
+    let mut f = Func::new("f");
+    f[x] = table[index[x]];
+    let compiled = Pipeline::new([&f]).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+    let table = Buffer::from_slice([4], &[10, 11, 12, 13]).unwrap();
+    let run = |index: &AnyBuffer| {
+        let call = compiled.inputs().image_named("index", index.clone()).image_named("table", &table);
+        call.realize_region::<i32>(&index.region()).map(|out| out.to_vec())
+    };
+    let mut all = Buffer::from_slice([6], &[0, 1, 3, 3, 2, 9]).unwrap().into_any();
+    let crop = |all: &AnyBuffer, min: i64, extent: i64| all.crop(&Region::of_spans([(min, extent)])).unwrap();
+    for _ in 0..3 {
+        assert_eq!(run(&crop(&all, 0, 4)).unwrap(), [10, 11, 13, 13]);
+        // Other elements of the same memory.
+        assert!(run(&crop(&all, 1, 4)).is_err());
+        assert!(run(&crop(&all, 4, 2)).is_err());
+        assert!(run(&all).is_err());
+    }
+    all.set([1], Scalar::from(7)).unwrap();
+    assert!(run(&crop(&all, 0, 4)).is_err());
+    all.set([1], Scalar::from(2)).unwrap();
+    assert_eq!(run(&crop(&all, 0, 4)).unwrap(), [10, 12, 13, 13]);
+}

@@ -234,3 +234,64 @@ fn there_must_be_such_an_input_and_such_a_buffer() {
          `realize_all_into`"
     );
 }
+
+/// The values of an input in the memory of an output are as promised, or the run is refused: code relies on them.
+#[test]
+fn promises_of_what_lies_in_the_output() {
+    let (input, table, x) = (ImageParam::new("input", I32, 1), ImageParam::new("table", I32, 1), Var::new("x"));
+    input.promise_values(0, 3);
+    let mut f = Func::new("f");
+    f[x] = table[input[x]];
+    let pipeline = Pipeline::new([&f]).unwrap();
+    let table = Buffer::from_slice([4], &[10, 11, 12, 13]).unwrap();
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
+        let run = |elements: [i32; 3]| {
+            let mut memory = Buffer::from_slice([3], &elements).unwrap();
+            let call = compiled.inputs().in_place_named("input", 0).image_named("table", &table);
+            call.realize_into(memory.view_mut().unwrap()).map(|_| memory.to_vec())
+        };
+        assert_eq!(run([3, 0, 2]).unwrap(), [13, 10, 12], "{engine:?}");
+        let text = run([3, 4000, 2]).unwrap_err().to_string();
+        assert!(text.contains("`input`") && text.contains("4000"), "{engine:?}: {text}");
+    }
+}
+
+#[test]
+fn alignment_of_what_lies_in_the_output() {
+    let (input, x) = (ImageParam::new("input", U8, 1), Var::new("x"));
+    input.set_host_alignment(16);
+    let mut f = Func::new("f");
+    f[x] = input[x] + 1;
+    let pipeline = Pipeline::new([&f]).unwrap();
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
+        for (from, suits) in [(0, true), (16, true), (3, false)] {
+            let mut memory = Buffer::<u8>::new([64]).unwrap();
+            let view = memory.view_mut().unwrap().crop(&Region::of_spans([(from, 32)])).unwrap();
+            let done = compiled.inputs().in_place_named("input", 0).realize_into(view);
+            assert_eq!(done.is_ok(), suits, "{engine:?} from {from}: {done:?}");
+        }
+    }
+}
+
+/// An input that is said to be in two buffers is in the later one, on every engine.
+#[test]
+fn the_later_buffer_of_an_input_counts() {
+    let (input, x) = (ImageParam::new("input", I32, 1), Var::new("x"));
+    input.promise_values(0, 9);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] * 2;
+    g[x] = input[x] + 1;
+    let pipeline = Pipeline::new([&f, &g]).unwrap();
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&"f: compute_root()".parse().unwrap());
+        let compiled = compiled.compile().unwrap();
+        let (mut first, mut second) =
+            (Buffer::from_slice([2], &[4000, 5000]).unwrap(), Buffer::from_slice([2], &[3, 4]).unwrap());
+        let call = compiled.inputs().in_place_named("input", 0).in_place_named("input", 1);
+        let views = &mut [first.view_mut().unwrap().into_any(), second.view_mut().unwrap().into_any()];
+        call.realize_all_into(views).unwrap_or_else(|e| panic!("{engine:?}: {e}"));
+        assert_eq!((first.to_vec(), second.to_vec()), (vec![6, 8], vec![4, 5]), "{engine:?}");
+    }
+}

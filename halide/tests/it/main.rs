@@ -52,6 +52,7 @@ mod outputs;
 mod page;
 mod printing;
 mod profiled;
+mod programs;
 mod ragged;
 mod rules;
 mod schedule_algorithm;

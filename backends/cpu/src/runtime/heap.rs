@@ -72,8 +72,9 @@ impl Pool {
     pub(crate) fn idle_bytes(&self) -> usize {
         self.lock().idle_bytes
     }
-    /// A block of at least `bytes`: the smallest idle one that is not much larger, else a new one.
-    fn take(&self, bytes: usize) -> Option<HeapBlock> {
+    /// A block of at least `bytes`: the smallest idle one that is not much larger, else a new one. Also says if it is
+    /// new.
+    fn take(&self, bytes: usize) -> Option<(HeapBlock, bool)> {
         let mut state = self.lock();
         let most = if APART { bytes } else { bytes + bytes / 4 + 4096 };
         let fits = |b: &HeapBlock| (bytes..=most).contains(&b.bytes);
@@ -95,7 +96,7 @@ impl Pool {
         };
         state.live_bytes += block.bytes;
         state.high_water = state.high_water.max(state.live_bytes);
-        Some(block)
+        Some((block, best.is_none()))
     }
     /// Takes a block back.
     fn give(&self, block: HeapBlock) {
@@ -120,6 +121,8 @@ pub(crate) struct LocalHeap {
     chunk: usize,
     used: usize,
     frames: Vec<HeapAllocation>,
+    /// New blocks that nobody has counted yet.
+    made: u64,
 }
 
 /// One allocation.
@@ -146,7 +149,7 @@ impl LocalHeap {
             let before = Origin::Chunk { chunk: self.chunk, used: self.used };
             (self.bump(size.max(ALIGN), pool)?, before)
         } else {
-            let block = pool.take(size)?;
+            let block = self.take(size, pool)?;
             (block.data.as_ptr(), Origin::Own(block))
         };
         self.frames.push(HeapAllocation { bytes, buf, origin });
@@ -181,12 +184,22 @@ impl LocalHeap {
         self.chunks.drain(..).for_each(|chunk| pool.give(chunk));
         (self.chunk, self.used) = (0, 0);
     }
+    /// The number of new blocks since it was last asked for.
+    pub(crate) fn take_made(&mut self) -> u64 {
+        std::mem::take(&mut self.made)
+    }
+    fn take(&mut self, bytes: usize, pool: &Pool) -> Option<HeapBlock> {
+        let (block, is_new) = pool.take(bytes)?;
+        self.made += u64::from(is_new);
+        Some(block)
+    }
     fn bump(&mut self, size: usize, pool: &Pool) -> Option<*mut u8> {
         if self.chunk < self.chunks.len() && self.used + size > self.chunks[self.chunk].bytes {
             (self.chunk, self.used) = (self.chunk + 1, 0);
         }
         if self.chunk == self.chunks.len() {
-            self.chunks.push(pool.take(CHUNK_BYTES)?);
+            let chunk = self.take(CHUNK_BYTES, pool)?;
+            self.chunks.push(chunk);
             self.used = 0;
         }
         let data = self.chunks[self.chunk].data.as_ptr().wrapping_add(self.used);

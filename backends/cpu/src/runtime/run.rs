@@ -31,6 +31,8 @@ pub(crate) struct Run<'a> {
     live: AtomicUsize,
     peak: AtomicUsize,
     allocations: AtomicU64,
+    /// Blocks that the pool had to make.
+    blocks: AtomicU64,
     failed: AtomicBool,
     fault: Mutex<Option<CpuFault>>,
     device: Option<OnDevice<'a>>,
@@ -122,6 +124,7 @@ impl<'a> Run<'a> {
             live: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             allocations: AtomicU64::new(0),
+            blocks: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
             device: None,
@@ -203,9 +206,10 @@ impl<'a> Run<'a> {
     pub(crate) fn counters(&self) -> Vec<i64> {
         self.counters.iter().map(|c| c.load(Ordering::Relaxed)).collect()
     }
-    /// The largest number of bytes that were allocated at once, and the number of allocations.
-    pub(crate) fn memory(&self) -> (u64, u64) {
-        (self.peak.load(Ordering::Relaxed) as u64, self.allocations.load(Ordering::Relaxed))
+    /// The largest number of bytes that were allocated at once, the number of allocations, and that of new blocks.
+    pub(crate) fn memory(&self) -> (u64, u64, u64) {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (self.peak.load(Ordering::Relaxed) as u64, load(&self.allocations), load(&self.blocks))
     }
     /// Returns true if the run is to end: a worker has failed, or the flag of its limits is raised.
     pub(super) fn ends(&self) -> bool {
@@ -266,6 +270,10 @@ impl<'a> Worker<'a> {
     pub(crate) fn allocate(&mut self, buf: BufId, bytes: usize) -> Result<Option<*mut u8>, OverCap> {
         self.run.charge(buf, bytes)?;
         let data = self.heap.push(buf, bytes, self.run.pool);
+        match self.heap.take_made() {
+            0 => {}
+            made => drop(self.run.blocks.fetch_add(made, Ordering::Relaxed)),
+        }
         if data.is_none() {
             self.run.release(Some(buf), bytes);
         }

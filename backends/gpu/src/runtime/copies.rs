@@ -24,7 +24,7 @@ impl HostCopy {
 
 /// The copy of what a buffer uses, if there is one.
 pub(super) fn find(buffer: &AnyBuffer, pool: &Arc<Pool>) -> Option<HostCopy> {
-    let copies = buffer.companion()?.downcast::<Copies>().ok()?;
+    let copies = buffer.companion::<Copies>()?;
     let memory = buffer.memory();
     copies.lock().iter().find(|c| c.serves(pool, &memory.used, memory.first)).cloned()
 }
@@ -32,12 +32,7 @@ pub(super) fn find(buffer: &AnyBuffer, pool: &Arc<Pool>) -> Option<HostCopy> {
 /// Keeps a copy with the memory of `buffer`, in place of those that it makes unnecessary. Its contents must be there
 /// for whatever is submitted from now on.
 pub(super) fn keep(buffer: &AnyBuffer, copy: HostCopy) {
-    let known = buffer.companion().and_then(|c| c.downcast::<Copies>().ok());
-    let copies = known.unwrap_or_else(|| {
-        let new = Arc::new(Copies::default());
-        buffer.keep_companion(new.clone());
-        new
-    });
+    let copies = buffer.companion_or(Copies::default);
     copy.slab.pool().watch(&copies);
     let mut copies = copies.lock();
     copies.retain(|old| {

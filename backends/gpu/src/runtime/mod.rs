@@ -17,7 +17,7 @@
 //! when the other side needs it. Commands are recorded as plain data and handed to wgpu in batches, each inside one set
 //! of error scopes. A slab of device memory goes back to the pool when no recorded command names it, since the device
 //! runs what is submitted in order. The device's copy of an input is kept with the host's memory
-//! (`AnyBuffer::keep_companion`) until a mutable view of it is made: that is the only road to writing it, so an
+//! (`AnyBuffer::companion_or`) until a mutable view of it is made: that is the only road to writing it, so an
 //! unchanged input is never copied twice.
 
 mod batch;

@@ -99,6 +99,10 @@ impl DeviceBuffer {
         };
         whole.crop(&self.region()).map_err(|_| GpuError::HostMemory { bytes: 0 })
     }
+    /// Returns true if there is a copy on the host already.
+    pub fn has_host_copy(&self) -> bool {
+        self.host().is_some()
+    }
     /// For threads that wait: one of them copies, and the others find the copy.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn one_at_a_time(&self) -> std::sync::MutexGuard<'_, ()> {

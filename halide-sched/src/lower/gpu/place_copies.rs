@@ -52,8 +52,9 @@ use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
 use halide_core::ids::FuncId;
 use halide_ir::hash::Set;
+use halide_ir::memory_uses::MemoryUses;
 use halide_ir::visit::{self, deep};
-use halide_ir::{BufId, BufferRole, ExprKind, KernelId, Program, Residency, Side, Stmt, Writes, build};
+use halide_ir::{BufId, BufferRole, KernelId, Program, Residency, Side, Stmt, Writes, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sides, host or device, to which the schedule brings the values of Funcs as soon as they are computed.
@@ -79,7 +80,7 @@ pub fn place_copies(program: Program, asked: &Asked, trace: &mut LoweringTrace) 
 
 /// Sets the side of every buffer.
 fn sides(body: &Stmt, program: &mut Program) {
-    let mut host = Touched::default();
+    let mut host = MemoryUses::default();
     host.collect(body);
     let mut device = Set::default();
     program.kernels.iter().for_each(|k| device.extend(k.buffers.iter().map(|b| b.buf)));
@@ -92,34 +93,6 @@ fn sides(body: &Stmt, program: &mut Program) {
             (true, true) => Side::Both,
             (true, false) => Side::Device,
         };
-    }
-}
-
-/// The buffers that host code touches.
-#[derive(Default)]
-struct Touched {
-    loads: Set<BufId>,
-    stores: Set<BufId>,
-}
-
-impl Touched {
-    fn collect(&mut self, s: &Stmt) {
-        self.note(s);
-        visit::for_each_stmt(s, |inner| self.collect(inner));
-    }
-
-    /// Records the buffers that `s` itself loads and stores.
-    fn note(&mut self, s: &Stmt) {
-        if let Stmt::Store { buf, .. } = s {
-            self.stores.insert(*buf);
-        }
-        visit::for_each_expr(s, |e| {
-            visit::for_each_node(e, &mut |n| {
-                if let ExprKind::Load { buf, .. } = n.kind() {
-                    self.loads.insert(*buf);
-                }
-            });
-        });
     }
 }
 
@@ -192,7 +165,7 @@ impl Copies<'_> {
             }
             Stmt::For(_) => {
                 let Stmt::For(mut l) = s else { return s };
-                let mut touched = Touched::default();
+                let mut touched = MemoryUses::default();
                 touched.note(&Stmt::For(l.clone()));
                 let mut made = self.ready(&touched);
                 let body = l.body.clone();
@@ -211,7 +184,7 @@ impl Copies<'_> {
                 build::block(made)
             }
             Stmt::If { .. } => {
-                let mut touched = Touched::default();
+                let mut touched = MemoryUses::default();
                 touched.note(&s);
                 let mut made = self.ready(&touched);
                 let Stmt::If { cond, then, otherwise } = s else { return s };
@@ -248,7 +221,7 @@ impl Copies<'_> {
 
     /// A statement with kernels in it, after what its own expressions need.
     fn before(&mut self, s: Stmt) -> Stmt {
-        let mut touched = Touched::default();
+        let mut touched = MemoryUses::default();
         touched.note(&s);
         let mut made = self.ready(&touched);
         if let Stmt::Alloc { buf, .. } = &s {
@@ -260,7 +233,7 @@ impl Copies<'_> {
 
     /// Host code without kernels in it.
     fn host(&mut self, s: Stmt) -> Stmt {
-        let mut touched = Touched::default();
+        let mut touched = MemoryUses::default();
         touched.collect(&s);
         let mut made = self.ready(&touched);
         made.push(s);
@@ -271,7 +244,7 @@ impl Copies<'_> {
 
     /// Emits statements that make the host's copies of the touched buffers the newest. A store counts too: it may leave
     /// some of what was there.
-    fn ready(&mut self, touched: &Touched) -> Vec<Stmt> {
+    fn ready(&mut self, touched: &MemoryUses) -> Vec<Stmt> {
         let all = touched.loads.iter().chain(&touched.stores).copied();
         let old: Set<BufId> = all.filter(|b| self.newer.contains(b)).collect();
         self.newer.retain(|b| !old.contains(b));

@@ -81,54 +81,71 @@ pub enum InPlaceProblem {
     Tuple,
 }
 
-impl fmt::Display for InPlaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl InPlaceError {
+    /// One clause: the reason.
+    pub fn reason(&self) -> String {
         let InPlaceError { image, output, problem } = self;
-        write!(f, "`{output}` cannot be computed in the memory of `{image}`: ")?;
         match problem {
             InPlaceProblem::Type { image, output } => {
-                write!(f, "one has elements of {output}, the other of {image}\n  help: give two buffers")
+                format!("one has elements of {output}, the other of {image}")
             }
-            InPlaceProblem::Dims { image, output } => {
-                write!(f, "one has {output} dimensions, the other {image}\n  help: give two buffers")
-            }
-            InPlaceProblem::Elsewhere { at } => write!(
-                f,
+            InPlaceProblem::Dims { image, output } => format!("one has {output} dimensions, the other {image}"),
+            InPlaceProblem::Elsewhere { at } => format!(
                 "the definition at {at} reads `{image}` at other coordinates than it writes, so it may read what it has \
-                 overwritten\n  help: give two buffers, or read it in a Func that is computed before, with compute_root()"
+                 overwritten"
             ),
-            InPlaceProblem::Update { number, at } => write!(
-                f,
-                "update {number}, at {at}, reads `{image}`, which the first definition has overwritten by then\n  \
-                 help: give two buffers, or read `{output}` itself in the update"
-            ),
-            InPlaceProblem::Reader { func, at } => write!(
-                f,
-                "`{func}` reads `{image}`, at {at}, and is not computed whole before `{output}` is\n  \
-                 help: give two buffers, or compute `{func}` by itself: `{func}: compute_root()`"
-            ),
+            InPlaceProblem::Update { number, at } => {
+                format!("update {number}, at {at}, reads `{image}`, which the first definition has overwritten by then")
+            }
+            InPlaceProblem::Reader { func, at } => {
+                format!("`{func}` reads `{image}`, at {at}, and is not computed whole before `{output}` is")
+            }
             InPlaceProblem::Twice { var, at } => {
-                write!(f, "the split of `{var}`")?;
-                at.map_or(Ok(()), |at| write!(f, " at {at}"))?;
-                write!(
-                    f,
-                    " computes some points twice, the second time of what the first has overwritten\n  help: give two buffers, \
-                     or split with another tail, as GuardWithIf"
+                let at = at.map_or(String::new(), |at| format!(" at {at}"));
+                format!(
+                    "the split of `{var}`{at} computes some points twice, the second time of what the first has overwritten"
                 )
             }
             InPlaceProblem::Extern { stage } => {
-                write!(f, "the extern stage `{stage}` may read that memory at any time\n  help: give two buffers")
+                format!("the extern stage `{stage}` may read that memory at any time")
             }
-            InPlaceProblem::Requires => write!(
-                f,
-                "the algorithm requires something of its values, and a run that fails must not have changed its input\n  \
-                 help: give two buffers"
-            ),
-            InPlaceProblem::Tuple => write!(
-                f,
-                "it is a tuple, whose elements are stored one after the other\n  help: give two buffers, or make it several Funcs"
-            ),
+            InPlaceProblem::Requires => {
+                "the algorithm requires something of its values, and a run that fails must not have changed its input"
+                    .into()
+            }
+            InPlaceProblem::Tuple => "it is a tuple, whose elements are stored one after the other".into(),
         }
+    }
+
+    /// The remedy.
+    pub fn help(&self) -> String {
+        let InPlaceError { output, problem, .. } = self;
+        let or = match problem {
+            InPlaceProblem::Type { .. }
+            | InPlaceProblem::Dims { .. }
+            | InPlaceProblem::Extern { .. }
+            | InPlaceProblem::Requires => return "give two buffers".into(),
+            InPlaceProblem::Elsewhere { .. } => {
+                "read it in a Func that is computed before, with compute_root()".to_string()
+            }
+            InPlaceProblem::Update { .. } => format!("read `{output}` itself in the update"),
+            InPlaceProblem::Reader { func, .. } => format!("compute `{func}` by itself: `{func}: compute_root()`"),
+            InPlaceProblem::Twice { .. } => "split with another tail, as GuardWithIf".into(),
+            InPlaceProblem::Tuple => "make it several Funcs".into(),
+        };
+        format!("give two buffers, or {or}")
+    }
+}
+
+impl fmt::Display for InPlaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InPlaceError { image, output, .. } = self;
+        write!(
+            f,
+            "`{output}` cannot be computed in the memory of `{image}`: {}\n  help: {}",
+            self.reason(),
+            self.help()
+        )
     }
 }
 

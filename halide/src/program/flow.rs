@@ -1,0 +1,58 @@
+//! The order of reads and writes: definite assignment of slots, as compilers check it of variables.
+
+use super::bind::BoundStep;
+use super::error::{ProgramError, ProgramErrorKind};
+use super::node::{Count, Node};
+use super::slots::{Slot, SlotId, SlotSize};
+use halide_core::error::Location;
+
+/// Finds slots that are read where no step is sure to have written them: each once, at its first such read.
+pub(super) fn read_before_written(slots: &[Slot], steps: &[BoundStep], body: &[Node]) -> Vec<ProgramError> {
+    let given = slots.iter().map(|slot| matches!(slot.size, SlotSize::Given)).collect();
+    let mut flow = Flow { slots, steps, told: vec![false; slots.len()], mistakes: Vec::new() };
+    flow.nodes(body, given);
+    flow.mistakes
+}
+
+struct Flow<'p> {
+    slots: &'p [Slot],
+    steps: &'p [BoundStep],
+    /// The slots that a mistake is told of.
+    told: Vec<bool>,
+    mistakes: Vec<ProgramError>,
+}
+
+impl Flow<'_> {
+    /// Returns the slots that are written behind `nodes`, given those before.
+    fn nodes(&mut self, nodes: &[Node], mut written: Vec<bool>) -> Vec<bool> {
+        for node in nodes {
+            match node {
+                Node::Step(number) => {
+                    let bound = &self.steps[*number];
+                    for id in (0..self.slots.len()).map(SlotId).filter(|id| bound.reads(*id)) {
+                        self.read(id, &written, bound.step.at, Some(bound.step.name()));
+                    }
+                    bound.outputs.iter().for_each(|output| written[output.slot.0] = true);
+                }
+                Node::Repeat { times, body, at } => {
+                    if let Count::While { slot, .. } = times {
+                        self.read(*slot, &written, *at, None);
+                    }
+                    let behind = self.nodes(body, written.clone());
+                    if matches!(times, Count::Constant(1..)) {
+                        written = behind;
+                    }
+                }
+            }
+        }
+        written
+    }
+    fn read(&mut self, id: SlotId, written: &[bool], at: Location, step: Option<String>) {
+        if written[id.0] || self.told[id.0] {
+            return;
+        }
+        self.told[id.0] = true;
+        let kind = ProgramErrorKind::ReadBeforeWritten { slot: self.slots[id.0].name.clone() };
+        self.mistakes.push(ProgramError { at, step, kind });
+    }
+}

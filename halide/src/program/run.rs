@@ -1,0 +1,253 @@
+//! Runs of programs.
+
+use super::compile::{CompiledStep, Memory, Parts};
+use super::error::{ProgramErrorKind, ProgramErrors};
+use super::node::{Count, Node};
+use super::regions;
+use super::resident::{self, Resident, Taken};
+use super::result::{ProgramResult, ProgramStats, SlotResult};
+use super::slots::{Slot, SlotId};
+use crate::aliases::InPlace;
+use crate::error::Error;
+use crate::run_options::{How, RunStats};
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
+use halide_core::error::Location;
+use halide_core::interp::{Inputs, RunError};
+use halide_core::value::Scalar;
+use std::sync::Arc;
+
+/// A run of a program.
+pub(super) struct Runner<'r> {
+    parts: &'r Parts,
+    how: &'r How,
+    /// The parameters of each step.
+    params: Vec<Inputs>,
+    /// The values of the parameters of loops.
+    given: &'r Inputs,
+    regions: Vec<Region>,
+    slots: Vec<SlotBuffers>,
+    /// The iterations of the loops that are running, the outermost first.
+    iterations: Vec<u64>,
+    stats: ProgramStats,
+    /// The place of the call.
+    at: Location,
+}
+
+/// The buffers of a slot.
+#[derive(Default)]
+struct SlotBuffers {
+    /// The buffer that the slot holds, once it was given or written.
+    held: Option<AnyBuffer>,
+    /// Its contents, if a device has them: what is held is then a buffer of its type and region.
+    resident: Option<Resident>,
+    /// Others over its region: what is written next where a step reads the slot meanwhile.
+    spare: Vec<AnyBuffer>,
+    /// A buffer that stands for the held one where that is an image and an output at once.
+    stand_in: Option<AnyBuffer>,
+}
+
+impl<'r> Runner<'r> {
+    /// Runs a program whose inputs were checked, on memory of an earlier result where it suits.
+    pub(super) fn run(
+        parts: &Parts,
+        given: &Inputs,
+        how: &How,
+        at: Location,
+        earlier: ProgramResult,
+    ) -> Result<ProgramResult, Error> {
+        let regions = regions::find(parts, given)?;
+        let mut slots = Vec::with_capacity(regions.len());
+        let mut spare = earlier.into_buffers();
+        for (slot, region) in parts.slots.iter().zip(&regions) {
+            let suits = |buffer: &AnyBuffer| buffer.ty() == slot.ty && buffer.region() == *region && buffer.is_unique();
+            let own = spare.remove(&slot.name).unwrap_or_default().into_iter().filter(suits).collect();
+            slots.push(SlotBuffers { held: given.get(&slot.name).cloned(), spare: own, ..Default::default() });
+        }
+        // Images have the names of slots, which a pipeline may use for others: the step's own are added when it runs.
+        let params = parts.steps.iter().map(|step| given.without_images().restricted(step.compiled.whole())).collect();
+        let (iterations, stats) = (Vec::new(), ProgramStats::default());
+        let mut runner = Runner { parts, how, params, given, regions, slots, iterations, stats, at };
+        runner.nodes(&parts.body)?;
+        let Runner { slots, stats, .. } = runner;
+        let result = |(slot, buffers): (&Slot, SlotBuffers)| SlotResult {
+            name: slot.name.clone(),
+            buffer: buffers.held,
+            resident: buffers.resident,
+            spare: buffers.spare,
+        };
+        Ok(ProgramResult { slots: parts.slots.iter().zip(slots).map(result).collect(), stats })
+    }
+
+    fn nodes(&mut self, nodes: &[Node]) -> Result<(), Error> {
+        nodes.iter().try_for_each(|node| match node {
+            Node::Step(number) => self.step(*number),
+            Node::Repeat { times, body, at } => self.repeat(times, body, *at),
+        })
+    }
+    fn repeat(&mut self, times: &Count, body: &[Node], at: Location) -> Result<(), Error> {
+        let times_given = match times {
+            Count::Constant(times) => *times,
+            Count::Param(param) => self.times(param)?,
+            Count::While { most, .. } => most.saturating_add(1),
+        };
+        self.iterations.push(0);
+        for iteration in 0..times_given {
+            if let Count::While { slot, every, most } = times {
+                // At its most, a loop goes on only if the condition says so.
+                if (iteration % every == 0 || iteration == *most) && !self.holds(*slot)? {
+                    break;
+                }
+                if iteration == *most {
+                    let (slot, most) = (self.parts.slots[slot.0].name.clone(), *most);
+                    return Err(ProgramErrors::one(at, None, ProgramErrorKind::Endless { slot, most }).into());
+                }
+            }
+            self.iterations.iter_mut().last().into_iter().for_each(|innermost| *innermost = iteration);
+            self.nodes(body)?;
+        }
+        self.iterations.pop();
+        Ok(())
+    }
+    /// The value of a parameter that says how often a loop runs.
+    fn times(&self, param: &str) -> Result<u64, Error> {
+        let param = param.to_string();
+        let kind = match self.given.get_param(&param).filter(|value| value.ty().is_int()) {
+            None => ProgramErrorKind::NoTimes { param },
+            Some(value) => match u64::try_from(value.as_i64()) {
+                Ok(times) => return Ok(times),
+                Err(_) => ProgramErrorKind::NegativeTimes { param, times: value.as_i64() },
+            },
+        };
+        Err(ProgramErrors::one(self.at, None, kind).into())
+    }
+    /// The value of the condition of a loop.
+    fn holds(&mut self, slot: SlotId) -> Result<bool, Error> {
+        self.bring_to_host(slot)?;
+        let value = self.slots[slot.0].held.as_ref().and_then(|buffer| buffer.get([0i32; 0]));
+        Ok(value.is_some_and(Scalar::as_bool))
+    }
+    /// Copies the contents of a slot to the host, if a device has them.
+    fn bring_to_host(&mut self, slot: SlotId) -> Result<(), Error> {
+        let own = &mut self.slots[slot.0];
+        if let Some(resident) = own.resident.take() {
+            let (host, is_new) = resident.to_host()?;
+            self.stats.download_bytes += if is_new { bytes(&host) } else { 0 };
+            own.spare.extend(own.held.replace(host));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, number: usize) -> Result<(), Error> {
+        let parts = self.parts;
+        let step = &parts.steps[number];
+        self.stats.steps += 1;
+        self.run_step(step, number).map_err(|error| match error {
+            // Limits are those of the run.
+            Error::Cancelled | Error::GaveUp { .. } | Error::Run(RunError::Stopped(_)) | Error::Print { .. } => error,
+            error => {
+                let kind = ProgramErrorKind::Failed { iterations: self.iterations.clone(), error: Arc::new(error) };
+                Error::Program(ProgramErrors::one(step.bound.step.at, Some(step.bound.step.name()), kind))
+            }
+        })
+    }
+    fn run_step(&mut self, step: &CompiledStep, number: usize) -> Result<(), Error> {
+        let on_host = |id: &SlotId| !step.resides && step.bound.reads(*id);
+        for id in (0..self.slots.len()).map(SlotId).filter(on_host) {
+            self.bring_to_host(id)?;
+        }
+        let (mut inputs, mut residents) = (self.params[number].clone(), Vec::new());
+        for (image, slot) in &step.bound.images {
+            if let Some(resident) = &self.slots[slot.0].resident {
+                residents.push((image.clone(), resident.clone()));
+            }
+        }
+        let mut outputs = Vec::with_capacity(step.memory.len());
+        for i in 0..step.memory.len() {
+            outputs.push(self.output(step, i)?);
+        }
+        for (image, slot) in &step.bound.images {
+            // What is not held is in the memory of an output.
+            if let Some(buffer) = &self.slots[slot.0].held {
+                inputs = inputs.image(image.clone(), buffer.clone());
+            }
+        }
+        let (how, taken) = match step.resides {
+            true => resident::with_residents(self.how, residents),
+            false => (self.how.clone(), Taken::default()),
+        };
+        let mut call = step.compiled.inputs().with_given(&inputs).within(&how);
+        for (buffer, memory) in step.memory.iter().enumerate() {
+            if let Memory::InPlace(image) = memory {
+                let stand_in = self.slots[step.bound.outputs[buffer].slot.0].stand_in.clone();
+                call = call.shared(InPlace { image: image.clone(), buffer, stand_in });
+            }
+        }
+        let views = outputs.iter_mut().map(AnyBuffer::view_mut);
+        let mut views: Vec<AnyBufferMut<'_>> = views.collect::<Result<_, _>>()?;
+        let stats = call.realize_all_into(&mut views)?;
+        // Inputs share the memory of slots.
+        drop((views, call, inputs));
+        self.count(&stats);
+        for ((output, memory), buffer) in step.bound.outputs.iter().zip(&step.memory).zip(outputs) {
+            let own = &mut self.slots[output.slot.0];
+            let before = own.held.replace(buffer);
+            own.resident = None;
+            if matches!(memory, Memory::Second { .. }) {
+                own.spare.extend(before.filter(AnyBuffer::is_unique));
+            }
+        }
+        for (number, resident) in taken.take() {
+            self.slots[step.bound.outputs[number].slot.0].resident = Some(resident);
+        }
+        Ok(())
+    }
+    fn count(&mut self, stats: &RunStats) {
+        self.stats.blocks += stats.blocks;
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &stats.gpu {
+            self.stats.upload_bytes += gpu.upload_bytes;
+            self.stats.download_bytes += gpu.download_bytes;
+        }
+    }
+    /// The buffer for element `i` of the outputs of a step, taken from its slot.
+    fn output(&mut self, step: &CompiledStep, i: usize) -> Result<AnyBuffer, Error> {
+        let (id, keeps) = (step.bound.outputs[i].slot, step.bound.outputs[i].keeps);
+        let in_place = matches!(step.memory[i], Memory::InPlace(_));
+        let held = match &step.memory[i] {
+            Memory::Second { .. } => None,
+            Memory::Own | Memory::InPlace(_) => self.slots[id.0].held.take(),
+        };
+        let buffer = match held {
+            Some(buffer) if buffer.is_unique() => buffer,
+            // The caller's memory stays as it is.
+            Some(given) if in_place || keeps => {
+                let mut own = self.unwritten(id)?;
+                own.view_mut()?.copy_from(&given)?;
+                self.stats.copies += 1;
+                own
+            }
+            _ => self.unwritten(id)?,
+        };
+        let stand_in = &mut self.slots[id.0].stand_in;
+        if in_place && stand_in.as_ref().is_none_or(|stand_in| stand_in.dims() != buffer.dims()) {
+            *stand_in = Some(AnyBuffer::untouched_like(buffer.ty(), buffer.dims())?);
+        }
+        Ok(buffer)
+    }
+    /// A buffer over the region of a slot, whatever it holds: a spare one, or a new one.
+    fn unwritten(&mut self, id: SlotId) -> Result<AnyBuffer, Error> {
+        if let Some(spare) = self.slots[id.0].spare.pop() {
+            return Ok(spare);
+        }
+        let slot = &self.parts.slots[id.0];
+        let buffer = AnyBuffer::with_region(slot.ty, &self.regions[id.0])?;
+        self.how.charge(bytes(&buffer), &slot.name)?;
+        self.stats.buffers += 1;
+        Ok(buffer)
+    }
+}
+
+/// The bytes of a buffer without gaps.
+fn bytes(buffer: &AnyBuffer) -> u64 {
+    buffer.len().saturating_mul(buffer.ty().bytes() as u64)
+}
