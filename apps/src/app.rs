@@ -20,6 +20,7 @@ pub const APPS: &[App] = &[
     interpolate::APP,
     matmul::APP,
     conv_layer::APP,
+    features::APP,
     resize::APP,
     camera_pipe::APP,
     nl_means::APP,

@@ -126,7 +126,7 @@ fn renumber(verb: &mut Verb, number: i64) {
         Verb::Bound { extent, .. } | Verb::BoundExtent { extent, .. } => *extent = Amount::Const(number),
         Verb::AlignBounds { modulus, .. } | Verb::AlignExtent { modulus, .. } => *modulus = number,
         Verb::AlignStorage { multiple, .. } => *multiple = number,
-        Verb::FoldStorage { factor, .. } => *factor = number,
+        Verb::FoldStorage { factor, .. } | Verb::SplitStorage { factor, .. } => *factor = number,
         _ => {}
     }
 }

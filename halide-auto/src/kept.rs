@@ -77,7 +77,7 @@ fn told(given: &Schedule) -> BTreeSet<&str> {
 pub(crate) fn is_about_loops(verb: &Verb) -> bool {
     match verb {
         Verb::ReorderStorage(_) | Verb::AlignStorage { .. } | Verb::Bound { .. } | Verb::BoundExtent { .. } => false,
-        Verb::AlignBounds { .. } | Verb::AlignExtent { .. } | Verb::Float(_) => false,
+        Verb::AlignBounds { .. } | Verb::AlignExtent { .. } | Verb::SplitStorage { .. } | Verb::Float(_) => false,
         Verb::SetEstimate { .. } | Verb::SetEstimates(_) => false,
         verb => verb.scope() != Scope::Graph,
     }

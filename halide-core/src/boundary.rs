@@ -46,7 +46,7 @@ impl BoundarySource for ImageParam {
         self.name().into()
     }
     fn source_dims(&self) -> Option<usize> {
-        Some(self.dims())
+        Some(self.read_dims())
     }
     fn source_read(&self, coords: Vec<Expr>, at: Location) -> Expr {
         self.read_at(coords, at)
@@ -78,7 +78,7 @@ pub fn bounds(min: impl IntoExpr, extent: impl IntoExpr) -> DimBounds {
 #[track_caller]
 pub fn bounds_of(image: &ImageParam) -> Vec<DimBounds> {
     let at = Location::caller();
-    (0..image.dims()).map(|d| Some((image.dim(d).min_at(at), image.dim(d).extent_at(at)))).collect()
+    image.read_bounds(at).into_iter().map(Some).collect()
 }
 
 /// The documentation of a condition: what it makes of a row of three elements, two more on both sides.

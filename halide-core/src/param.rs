@@ -5,9 +5,11 @@ pub(crate) use crate::graph::param::ParamData;
 
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
-use crate::expr::{Coords, IntoExpr};
+use crate::expr::{Coords, IntoExpr, binary};
 use crate::graph::image::{ImageHandle, OpenExtern};
+use crate::layout::{Layout, Part, Place};
 use crate::names::Name;
+use crate::ops::BinOp;
 use crate::pipeline::DimField;
 use crate::promise::ValuePromise;
 use crate::shape::{OpenShape, ShapeDim};
@@ -128,6 +130,8 @@ where
 #[derive(Clone)]
 pub struct ImageParam {
     handle: Rc<ImageHandle>,
+    /// The layout of the array in the image, where the array is what is read.
+    layout: Option<Rc<Layout>>,
     calls: Rc<FrozenVec<Box<Expr>>>,
 }
 
@@ -152,7 +156,35 @@ impl ImageParam {
     pub fn new(name: &str, ty: ScalarType, dims: usize) -> ImageParam {
         let (at, promise, shape) = (Location::caller(), Cell::default(), OpenShape::default());
         let handle = ImageHandle::new(ImageBody { name: name.into(), ty, dims, at, promise, shape, external: None });
-        ImageParam { handle, calls: Rc::default() }
+        ImageParam { handle, layout: None, calls: Rc::default() }
+    }
+    /// An image of `ty` in which an array lies in a layout: it is read at the coordinates of the array, and given as a
+    /// buffer of the layout's parts, such as [`Layout::pack`] makes.
+    ///
+    /// Each read is rewritten: of a dimension `c` in blocks of 16 it is at `c / 16` and `c % 16`. These vanish where a
+    /// loop over `c` is split by 16 and starts at a multiple of 16, so that vectors within blocks are dense.
+    /// [`ImageParam::dim`] and all that follows from it speak of the buffer. Boundary conditions are of the array,
+    /// which ends with its last block where it has blocks.
+    ///
+    /// ```
+    /// use halide_core::buffer::{Buffer, Region};
+    /// use halide_core::interp::{Inputs, run};
+    /// use halide_core::{Func, ImageParam, Layout, Pipeline, types::I32, vars};
+    /// let layout = Layout::of(["x", "c"]).split("c", 4).order(["c.i", "x", "c.o"]);
+    /// let input = ImageParam::with_layout("input", I32, &layout);
+    /// let ((x, c), mut f) = (vars!(x, c), Func::new("f"));
+    /// f[(x, c)] = input[(x, c)] * 2;
+    /// let array = Buffer::from_fn(&Region::of_extents([3, 6]), |at| at[0] + 10 * at[1])?;
+    /// let inputs = Inputs::new().image("input", layout.pack(&array)?);
+    /// let pipeline = Pipeline::new([&f])?;
+    /// let out = run(&pipeline, &inputs, &[array.region()])?;
+    /// assert_eq!(out[0].typed::<i32>()?.get([2, 5]), Some(104));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn with_layout(name: &str, ty: ScalarType, layout: &Layout) -> ImageParam {
+        let dims = layout.parts().map_or(0, |parts| parts.len());
+        ImageParam { layout: Some(Rc::new(layout.clone())), ..ImageParam::new(name, ty, dims) }
     }
     /// Makes the image that stands for an element of the results of an extern stage.
     pub(crate) fn of_extern(stage: &Rc<OpenExtern>, element: usize) -> ImageParam {
@@ -161,7 +193,7 @@ impl ImageParam {
         let (ty, dims, external) = (stage.types[element], stage.dims, Some((stage.clone(), element)));
         let promise = Cell::default();
         let handle = ImageHandle::new(ImageBody { name, ty, dims, at, promise, shape, external });
-        ImageParam { handle, calls: Rc::default() }
+        ImageParam { handle, layout: None, calls: Rc::default() }
     }
     pub(crate) fn shared_body(&self) -> Rc<ImageBody> {
         self.body().clone()
@@ -177,7 +209,7 @@ impl ImageParam {
     pub fn ty(&self) -> ScalarType {
         self.body().ty
     }
-    /// Its number of dimensions.
+    /// The number of dimensions of the buffer that the caller gives.
     pub fn dims(&self) -> usize {
         self.body().dims
     }
@@ -250,10 +282,56 @@ impl ImageParam {
     }
     pub(crate) fn read_at(&self, args: Vec<Expr>, at: Location) -> Expr {
         let body = self.body();
-        match crate::expr::check_coords(&body.name, body.dims, &args, at) {
-            Ok(args) => arena::add(Kind::Image(body.clone(), args), Ty::One(body.ty), at),
-            Err(poison) => poison,
+        let args = match crate::expr::check_coords(&body.name, self.read_dims(), &args, at) {
+            Ok(args) => args,
+            Err(poison) => return poison,
+        };
+        let args = match self.parts() {
+            Ok(None) => args,
+            Ok(Some(parts)) => parts.iter().map(|part| of_part(args[part.dim], part.place, at)).collect(),
+            Err(poison) => return poison,
+        };
+        arena::add(Kind::Image(body.clone(), args), Ty::One(body.ty), at)
+    }
+    /// The parts of the layout, if there is one; or the poisoned node that says what is wrong with it.
+    fn parts(&self) -> Result<Option<Vec<Part>>, Expr> {
+        let Some(layout) = &self.layout else { return Ok(None) };
+        let (image, at) = (self.name().to_string(), self.body().at);
+        layout.parts().map(Some).map_err(|error| arena::poison(AlgorithmErrorKind::ImageLayout { image, error }, at))
+    }
+    /// The number of coordinates of a read.
+    pub(crate) fn read_dims(&self) -> usize {
+        self.layout.as_ref().map_or(self.dims(), |layout| layout.dims().len())
+    }
+    /// The first coordinate and the extent of each dimension that is read; of one in blocks, those of all its blocks.
+    pub(crate) fn read_bounds(&self, at: Location) -> Vec<(Expr, Expr)> {
+        let ends = |d: usize| (self.dim(d).min_at(at), self.dim(d).extent_at(at));
+        let parts = match self.parts() {
+            Ok(None) => return (0..self.dims()).map(ends).collect(),
+            Ok(Some(parts)) => parts,
+            Err(poison) => return vec![(poison, poison); self.read_dims()],
+        };
+        let mut bounds: Vec<(usize, (Expr, Expr))> = Vec::new();
+        for (place, part) in parts.iter().enumerate() {
+            let (min, extent) = ends(place);
+            let times = |e: Expr, n: i64| binary(BinOp::Mul, e, (n as i32).expr(), at);
+            match part.place {
+                Place::Whole => bounds.push((part.dim, (min, extent))),
+                Place::Outer(n) => bounds.push((part.dim, (times(min, n), times(extent, n)))),
+                Place::Inner(_) => {}
+            }
         }
+        bounds.sort_by_key(|(dim, _)| *dim);
+        bounds.into_iter().map(|(_, ends)| ends).collect()
+    }
+}
+
+/// The part of a coordinate that a dimension of the buffer counts.
+fn of_part(coordinate: Expr, place: Place, at: Location) -> Expr {
+    match place {
+        Place::Whole => coordinate,
+        Place::Outer(n) => binary(BinOp::Div, coordinate, (n as i32).expr(), at),
+        Place::Inner(n) => binary(BinOp::Mod, coordinate, (n as i32).expr(), at),
     }
 }
 

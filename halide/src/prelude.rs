@@ -21,6 +21,6 @@ pub use halide_core::expr::*;
 pub use halide_core::reduce::*;
 pub use halide_core::types::ScalarType::{self, *};
 pub use halide_core::value::Scalar;
-pub use halide_core::{Coords, Expr, Func, ImageParam, IntoExpr, Param, RDom, RVar, Var, vars};
+pub use halide_core::{Coords, Expr, Func, ImageParam, IntoExpr, Layout, Param, RDom, RVar, Var, vars};
 pub use halide_ir::target::Target;
 pub use halide_sched::schedule::{Schedule, Tail};

@@ -8,6 +8,7 @@ pub mod cg_step;
 pub mod collatz;
 pub mod conv_layer;
 pub mod cumsum;
+pub mod features;
 pub mod harris;
 pub mod hist;
 pub mod iir_blur;

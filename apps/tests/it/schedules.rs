@@ -156,6 +156,11 @@ fn conv_layer() {
 }
 
 #[test]
+fn features() {
+    check("features", &[(1, 1), (7, 2), (19, 21)], &[]);
+}
+
+#[test]
 fn bilateral_grid() {
     check("bilateral_grid", &SIZES, &[]);
 }

@@ -5,6 +5,7 @@
 //! Schedules are lines that are kept where they are legal, so each case is. What a family draws is made to be served: a
 //! case that is refused is a failure, where the family says so.
 
+mod blocks;
 mod borders;
 mod columns;
 mod coordinates;
@@ -52,7 +53,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 34] = {
+const FAMILIES: [Family; 35] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -91,6 +92,7 @@ const FAMILIES: [Family; 34] = {
         family("overlong", overlong::overlong, true),
         family("kept", kept::kept, false),
         family("scatters", scatters::scatters, false),
+        Family { gpu: true, ..family("blocks", blocks::blocks, false) },
     ]
 };
 

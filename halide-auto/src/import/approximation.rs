@@ -47,7 +47,7 @@ impl fmt::Display for Part {
             Part::Tiles => "the innermost two loops of more over one variable are priced",
             Part::TileOrder => "loops over tiles are priced in the order of those over their points",
             Part::InnerParallel => "parallel loops inside of those of another Func are priced as serial",
-            Part::Storage => "a storage order is priced as that of the dimensions",
+            Part::Storage => "an order or blocks of storage are priced as the order of the dimensions",
             Part::Specialisations => "specialisations are priced as if none held",
             Part::KeptFar => "values that are kept over several loops are priced as kept over the innermost one",
         })

@@ -15,7 +15,7 @@ use crate::state::{Choice, Place, State};
 use halide_core::ids::{FuncId, IdVec, ParamId};
 use halide_core::value::Scalar;
 use halide_ir::target::Target;
-use halide_sched::plan::{FuncPlan, KnownSpan, Level, LoopLabel, Plan, StagePlan};
+use halide_sched::plan::{FuncPlan, KnownSpan, Level, LoopLabel, Plan, StagePlan, StoragePart};
 use loops::{Loops, loops};
 use std::collections::{BTreeMap, BTreeSet};
 use subject::Subject;
@@ -83,7 +83,8 @@ impl Reader<'_> {
         let name = self.plan.pipeline.funcs[func].name.clone();
         let place = self.place(plan, &name);
         self.read.state.choice_mut(func).place = place;
-        if !plan.storage.is_sorted_by_key(|dim| dim.dim) {
+        let is_split = plan.storage.iter().any(|dim| dim.part != StoragePart::Whole);
+        if is_split || !plan.storage.is_sorted_by_key(|dim| dim.dim) {
             self.read.approximations.push(Approximation { part: Part::Storage, of: name.clone() });
         }
         let Some(region) = self.pricer.region(&self.read.state, func, 0) else { return Ok(()) };

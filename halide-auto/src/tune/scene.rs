@@ -4,7 +4,7 @@ use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline, StageDef};
 use halide_core::types::ScalarType;
 use halide_ir::target::Target;
-use halide_sched::plan::{Level, LoopPlan, Plan, StageVarInfo, VarOrigin, reachable, resolve};
+use halide_sched::plan::{Level, LoopPlan, Plan, StageVarInfo, StoragePart, VarOrigin, reachable, resolve};
 use halide_sched::schedule::{LoopKind, Schedule, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,7 +132,12 @@ fn stage_view(plan: &Plan, id: FuncId, stage: usize) -> StageView {
         subject: Subject { stage, ..Subject::func(def.name.as_str()) },
         loops: row.loops.iter().filter(is_loop).map(view).collect(),
         names: row.vars.iter().map(|var| var.name.clone()).collect(),
-        dims: own.storage.iter().map(|dim| dim_name(plan, id, dim.dim)).collect(),
+        dims: own
+            .storage
+            .iter()
+            .filter(|dim| !matches!(dim.part, StoragePart::Outer(_)))
+            .map(|dim| dim_name(plan, id, dim.dim))
+            .collect(),
         roots: row.vars.iter().filter_map(root).collect(),
         lanes: plan.target.natural_lanes(ty),
         is_output: plan.pipeline.outputs.contains(&id),

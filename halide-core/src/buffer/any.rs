@@ -244,6 +244,33 @@ impl AnyBuffer {
     pub fn embed(&self, dim: usize, at: i64) -> Result<AnyBuffer, BufferError> {
         Ok(self.with_shape(self.shape.embed(dim, at)?))
     }
+    /// The same elements with dimension `dim` in blocks of `factor` coordinates: dimension `dim` is the place in a
+    /// block, and dimension `dim + 1` the number of the block, counted from coordinate 0.
+    ///
+    /// ```
+    /// use halide_core::buffer::Buffer;
+    /// let row = Buffer::from_slice([6], &[0, 1, 2, 3, 4, 5])?;
+    /// let pairs = row.split(0, 2)?;
+    /// assert_eq!((pairs.extent(0), pairs.extent(1), pairs.get([1, 2])), (2, 3, Some(5)));
+    /// assert_eq!(pairs.join(0)?, row);
+    /// assert!(row.split(0, 4).is_err()); // a block would be cut
+    /// # Ok::<(), halide_core::buffer::BufferError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A dimension that the buffer does not have, a factor below 1, or a first coordinate or an extent that is no
+    /// multiple of it.
+    pub fn split(&self, dim: usize, factor: i64) -> Result<AnyBuffer, BufferError> {
+        Ok(self.with_shape(self.shape.split(dim, factor)?))
+    }
+    /// The same elements with dimension `dim` and the next as one: the places in blocks, and the blocks.
+    ///
+    /// # Errors
+    /// Dimensions that the buffer does not have, places that do not begin at 0, or blocks that do not follow each other
+    /// as places do, so that no single stride leads from element to element.
+    pub fn join(&self, dim: usize) -> Result<AnyBuffer, BufferError> {
+        Ok(self.with_shape(self.shape.join(dim)?))
+    }
 
     /// The first point, in the order of [`AnyBuffer::coords`], whose elements are not [`Scalar::same`]; `None` when the
     /// buffers agree. Buffers of different types or regions are compared where both have elements.

@@ -1,5 +1,6 @@
 //! Errors in the shape of a buffer or in access to it.
 
+use crate::layout::error::LayoutError;
 use crate::types::ScalarType;
 use std::fmt;
 
@@ -80,6 +81,33 @@ pub enum BufferError {
         /// Number of dimensions.
         dims: usize,
     },
+    /// A dimension that does not begin and end at multiples of the size of blocks, or a size below 1.
+    Split {
+        /// The dimension.
+        dim: usize,
+        /// Its first coordinate.
+        min: i64,
+        /// Its number of coordinates.
+        extent: i64,
+        /// The size of blocks.
+        factor: i64,
+    },
+    /// Two dimensions that are not the places in blocks and the blocks of one.
+    Join {
+        /// The dimension of the places in a block.
+        dim: usize,
+        /// Its first coordinate.
+        min: i64,
+        /// The distance in elements between blocks if they followed each other.
+        expected: i64,
+        /// The distance in elements between blocks.
+        found: i64,
+    },
+    /// A layout that makes no sense, or that the buffer does not have.
+    Layout {
+        /// The reason.
+        error: Box<LayoutError>,
+    },
 }
 
 impl fmt::Display for BufferError {
@@ -125,6 +153,27 @@ impl fmt::Display for BufferError {
             BufferError::NotAPermutation { order, dims } => {
                 write!(f, "{order:?} is not an order of {dims} dimensions; name each of 0..{dims} once")
             }
+            BufferError::Split { dim, factor: factor @ ..1, .. } => {
+                write!(f, "dimension {dim} cannot be split into blocks of {factor}; use 1 or more")
+            }
+            BufferError::Split { dim, min, extent, factor } => write!(
+                f,
+                "dimension {dim} has {}, which are not whole blocks of {factor}; split where min and extent are \
+                 multiples, or copy with a layout",
+                coordinates(*min, *extent)
+            ),
+            BufferError::Join { dim, min: 0, expected, found } => write!(
+                f,
+                "blocks of dimension {dim} are {found} elements apart, where {expected} would make it one dimension \
+                 with the next; copy with a layout",
+            ),
+            BufferError::Join { dim, min, .. } => {
+                write!(
+                    f,
+                    "dimension {dim} begins at {min}, where places in blocks begin at 0; move it with `with_mins`"
+                )
+            }
+            BufferError::Layout { error } => error.fmt(f),
         }
     }
 }
@@ -132,6 +181,12 @@ impl fmt::Display for BufferError {
 crate::error::debug_is_display!(BufferError);
 
 impl std::error::Error for BufferError {}
+
+impl From<LayoutError> for BufferError {
+    fn from(error: LayoutError) -> BufferError {
+        BufferError::Layout { error: Box::new(error) }
+    }
+}
 
 fn coordinates(min: i64, extent: i64) -> String {
     match extent {

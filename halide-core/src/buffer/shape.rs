@@ -189,6 +189,36 @@ impl Shape {
         shape.region().check()?;
         Ok(shape)
     }
+    /// Dimension `dim` as two: the places in blocks of `factor`, and behind it the blocks, counted from coordinate 0.
+    pub(crate) fn split(&self, dim: usize, factor: i64) -> Result<Shape, BufferError> {
+        let Dim { min, extent, stride } = *self.dims.get(dim).ok_or_else(|| self.no_dim(dim))?;
+        if factor < 1 || min.rem_euclid(factor) != 0 || extent % factor != 0 {
+            return Err(BufferError::Split { dim, min, extent, factor });
+        }
+        let mut shape = self.clone();
+        shape.dims[dim] = Dim { min: 0, extent: factor, stride };
+        let blocks = Dim { min: min / factor, extent: extent / factor, stride: stride.saturating_mul(factor) };
+        shape.dims.insert(dim + 1, blocks);
+        shape.region().check()?;
+        Ok(shape)
+    }
+    /// Dimension `dim` and the next, its blocks, as one.
+    pub(crate) fn join(&self, dim: usize) -> Result<Shape, BufferError> {
+        let outer = *self.dims.get(dim + 1).ok_or_else(|| self.no_dim(dim + 1))?;
+        let inner = self.dims[dim];
+        let expected = inner.stride.saturating_mul(inner.extent);
+        let follows = outer.extent <= 1 || inner.extent <= 1 || outer.stride == expected;
+        if inner.min != 0 || !follows {
+            return Err(BufferError::Join { dim, min: inner.min, expected, found: outer.stride });
+        }
+        let stride = if inner.extent == 1 { outer.stride } else { inner.stride };
+        let mut shape = self.clone();
+        shape.dims.remove(dim + 1);
+        let times = |n: i64| n.saturating_mul(inner.extent);
+        shape.dims[dim] = Dim { min: times(outer.min), extent: times(outer.extent), stride };
+        shape.region().check()?;
+        Ok(shape)
+    }
     /// Calls `f` with every point, first dimension fastest, and the storage index of its element.
     pub(crate) fn walk(&self, mut f: impl FnMut(&[i32], usize)) {
         let region = self.region();

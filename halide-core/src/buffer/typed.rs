@@ -175,6 +175,20 @@ impl<T: Element> Buffer<T> {
     pub fn embed(&self, dim: usize, at: i64) -> Result<Buffer<T>, BufferError> {
         self.any.embed(dim, at).map(Buffer::wrap)
     }
+    /// See [`AnyBuffer::split`].
+    ///
+    /// # Errors
+    /// As [`AnyBuffer::split`].
+    pub fn split(&self, dim: usize, factor: i64) -> Result<Buffer<T>, BufferError> {
+        self.any.split(dim, factor).map(Buffer::wrap)
+    }
+    /// See [`AnyBuffer::join`].
+    ///
+    /// # Errors
+    /// As [`AnyBuffer::join`].
+    pub fn join(&self, dim: usize) -> Result<Buffer<T>, BufferError> {
+        self.any.join(dim).map(Buffer::wrap)
+    }
 
     fn wrap(any: AnyBuffer) -> Buffer<T> {
         Buffer { any, element: PhantomData }

@@ -1,5 +1,6 @@
 //! The table of diagnostics: the fields of each, its message (subject and defect), and its remedy.
 
+use crate::layout::error::LayoutError;
 use crate::tuning::{MAX_ALIGNMENT, MAX_DIMS};
 use crate::types::ScalarType;
 
@@ -99,6 +100,9 @@ diagnostics! {
     TooManyDims { name: String, dims: usize } =>
         format!("`{name}` has {dims} dimensions; at most {MAX_DIMS} are possible"),
         help: "use fewer dimensions, or several Funcs or images";
+    ImageLayout { image: String, error: LayoutError } =>
+        format!("`{image}` has no layout: {}", error.reason()),
+        help: error.help();
     NoSuchDim { image: String, dim: usize, dims: usize } =>
         format!("`{image}` has no dimension {dim}: it has {}", count(*dims, "dimension")),
         help: "use a smaller number: dimensions are counted from 0";

@@ -1,6 +1,6 @@
 //! The mistakes that an algorithm can have.
 
-mod debug;
+pub(crate) mod debug;
 mod kinds;
 
 pub use crate::location::Location;

@@ -305,7 +305,8 @@ impl<'p> Reader<'p> {
                     _ => x.minus(&y),
                 })
             }
-            ExprKind::Cast(a) if a.ty().scalar().is_some_and(|ty| !ty.is_float()) && self.stays(e) => {
+            // Indices are made of integers only, and a bool is none.
+            ExprKind::Cast(a) if a.ty().scalar().is_some_and(|ty| ty.is_int()) && self.stays(e) => {
                 Some(deep(|| self.data(a)))
             }
             _ => None,

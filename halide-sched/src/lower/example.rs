@@ -8,6 +8,7 @@
 use super::*;
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::trace::LoweringTrace;
+use crate::plan::{StorageDim, StoragePart};
 use halide_core::expr::min;
 use halide_core::ids::FuncId;
 use halide_core::types::U8;
@@ -15,7 +16,7 @@ use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_ir::target::{Arch, Budget, Gpu, Target};
 use halide_ir::{BufId, LoopId, PrefetchBound, PrefetchRequest, Program, Stmt, print, verify};
 use halide_solve::simplify::Facts;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The meaning of the ids in examples. `in`, `f` and `out` are one row of bytes, `image`, `g` and `result` are planes.
@@ -273,6 +274,13 @@ fn of_image(mut p: Program) -> Program {
     p
 }
 
+/// Blocks of 8 along dimension 0 of `g`, which are apart by less than rows.
+fn in_blocks() -> storage::split_storage::Splits {
+    let part = |dim, part| StorageDim { name: String::new(), dim, part, align: 1, fold: None, at: None };
+    let parts = vec![part(0, StoragePart::Inner(8)), part(0, StoragePart::Outer(8)), part(1, StoragePart::Whole)];
+    BTreeMap::from([(FuncId(2), parts)])
+}
+
 on_plans! {
     build_nests_example "nests/build_nests.rs" of pipeline: built;
     infer_bounds_example "regions/infer_bounds.rs" of pipeline: bounded;
@@ -300,6 +308,8 @@ on_programs! {
         |p, t| loops::stop_early::stop_early(p, &BTreeSet::new(), t);
     bound_loops_example "loops/bound_loops.rs" at "bounded":
         |p, t| loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
+    split_storage_example "storage/split_storage.rs" at "bounded":
+        |p, t| storage::split_storage::split_storage(p, &in_blocks(), &Facts::new(), t);
     flatten_storage_example "storage/flatten_storage.rs" at "bounded": |p, _| storage::flatten_storage::flatten_storage(p);
     unroll_example "loops/unroll.rs" at "flat": loops::unroll::unroll;
     privatize_example "vectors/privatize.rs" at "flat": vectors::privatize::privatize;

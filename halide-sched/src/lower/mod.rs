@@ -56,6 +56,7 @@ use halide_ir::{LoopInfo, Program, Stage};
 use halide_solve::simplify::{Facts, Proofs};
 use nests::ctx::Ctx;
 use storage::bound_small_allocations::bound_small_allocations;
+use storage::split_storage::{split_storage, splits};
 
 /// A lowered program with the record of how it came about.
 #[derive(Clone, Debug)]
@@ -105,9 +106,8 @@ fn lower_hoisted(
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         run_pass(&mut program, &mut trace, name, f);
     };
-    pass("inject_prefetches", &mut |p, t| loops::inject_prefetches::inject_prefetches(p, &facts, t));
     if options.count {
-        // Before storage is flattened: later, one statement may compute several points.
+        // Before storage is split and flattened: later, there is padding, and one statement may compute several points.
         pass("instrument", &mut |p, _| {
             let (program, counted) = loops::instrument::instrument(p);
             counters = counted;
@@ -115,6 +115,8 @@ fn lower_hoisted(
         });
         pass("sum_counts", &mut |p, _| loops::sum_counts::sum_counts(p));
     }
+    pass("split_storage", &mut |p, t| split_storage(p, &splits(plan), &facts, t));
+    pass("inject_prefetches", &mut |p, t| loops::inject_prefetches::inject_prefetches(p, &facts, t));
     let mut errors = Vec::new();
     pass("bound_loops", &mut |p, t| kept(loops::bound_loops::bound_loops(p, &facts, t), &mut errors));
     if !errors.is_empty() {

@@ -13,8 +13,8 @@ use halide_core::types::ScalarType::{Bool, F32, U8, U16};
 use halide_core::value::Scalar;
 use halide_ir::eval::{self, Check, EvalError};
 use halide_ir::{
-    Elem, Expr, ExprKind, ForKind, LoopInfo, Partition, PrefetchRequest, Program, Stage, Stmt, Sym, build, verify,
-    visit,
+    BufId, BufferRole, Elem, Expr, ExprKind, ForKind, LoopInfo, Partition, PrefetchRequest, Program, Stage, Stmt, Sym,
+    build, verify, visit,
 };
 use halide_solve::simplify::Facts;
 use halide_testing::programs::{self, Random};
@@ -190,6 +190,34 @@ fn bound_loops_keeps_meaning() {
     let pass =
         |p: Program| loops::bound_loops::bound_loops(p.clone(), &Facts::new(), &mut LoweringTrace::new()).unwrap_or(p);
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn split_storage_keeps_meaning() {
+    use crate::plan::{StorageDim, StoragePart};
+    let made = Cell::new(0);
+    let pass = |p: Program| {
+        let p = loops::uniquify::uniquify(p);
+        let internal = |bufs: &[BufId]| bufs.iter().all(|b| p.buffers[*b].role == BufferRole::Internal);
+        let mut splits = storage::split_storage::Splits::new();
+        for (func, bufs) in p.func_buffers.enumerate().filter(|(_, bufs)| !bufs.is_empty() && internal(bufs)) {
+            let info = &p.buffers[bufs[0]];
+            let of = |dim| {
+                let row = |part| StorageDim { name: String::new(), dim, part, align: 1, fold: None, at: None };
+                match (func.0 as i64 + dim as i64) % 5 {
+                    _ if info.fold[dim].is_some() => vec![row(StoragePart::Whole)],
+                    4 => vec![row(StoragePart::Whole)],
+                    n => vec![row(StoragePart::Outer(n + 1)), row(StoragePart::Inner(n + 1))],
+                }
+            };
+            splits.insert(func, (0..info.dims).rev().flat_map(of).collect());
+        }
+        counted(&made, p, |p| {
+            storage::split_storage::split_storage(p, &splits, &Facts::new(), &mut LoweringTrace::new())
+        })
+    };
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+    assert!(made.get() > 100, "{}", made.get());
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod text;
 mod touched;
 mod tree;
 
+use crate::lower::storage::split_storage::{Splits, splits};
 use crate::lower::{LowerError, LowerOptions, lower_to_hoisted};
 use crate::plan::Plan;
 pub use crate::tuning::SETTLED_ITERATIONS;
@@ -38,6 +39,8 @@ pub struct NestQuery {
     program: Program,
     symbols: Symbols,
     tree: Tree,
+    /// The storage that is in blocks: the program speaks of coordinates of Funcs.
+    splits: Splits,
 }
 
 /// The sizes of a run.
@@ -168,7 +171,7 @@ impl NestQuery {
         let program = lower_to_hoisted(plan, options)?.0.program;
         let mut symbols = Symbols::default();
         let tree = Tree::new(&program, &mut symbols);
-        Ok(NestQuery { program, symbols, tree })
+        Ok(NestQuery { program, symbols, tree, splits: splits(plan) })
     }
 
     /// Returns the costs at `sizes`.
@@ -196,7 +199,7 @@ impl NestQuery {
         let counts = walk.node(&self.tree.body, &mut env, true);
         let argument_bytes = touched::arguments(&self.program, &self.tree, &mut env);
         let strides = |buf| self.dims(buf, sizes).map(|dims| dims.iter().map(|dim| dim.stride).collect());
-        let accesses = steps::accesses(&self.program, &self.tree, &mut env, &strides);
+        let accesses = steps::accesses((&self.program, &self.splits), &self.tree, &mut env, &strides);
         let body = self.items(&self.tree.body, &mut counts.rows.into_iter(), &mut accesses.into_iter());
         let guesses = walk.guesses();
         Nest { body, work: counts.work, span: counts.span, peak_bytes: counts.bytes, argument_bytes, guesses }

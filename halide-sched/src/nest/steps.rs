@@ -3,6 +3,8 @@
 use super::formula::Env;
 use super::range::Range;
 use super::tree::{Access, Loop, Node, Provide, Realize, Tree};
+use crate::lower::storage::split_storage::Splits;
+use crate::plan::StoragePart;
 use halide_core::ids::FuncId;
 use halide_ir::visit::deep;
 use halide_ir::{BufId, LoopId, Program};
@@ -25,12 +27,12 @@ pub struct AccessCost {
 /// Returns the accesses of each definition, in the order in which definitions are written. `given` tells the strides of
 /// inputs and outputs in elements.
 pub(super) fn accesses(
-    program: &Program,
+    (program, splits): (&Program, &Splits),
     tree: &Tree,
     env: &mut Env<'_>,
     given: &dyn Fn(BufId) -> Option<Vec<i64>>,
 ) -> Vec<Vec<AccessCost>> {
-    let mut walk = Walk { program, given, strides: BTreeMap::new(), found: Vec::new() };
+    let mut walk = Walk { program, splits, given, strides: BTreeMap::new(), found: Vec::new() };
     walk.node(&tree.body, env, Steps::Taken);
     walk.found.into_iter().map(|found| found.costs).collect()
 }
@@ -52,9 +54,10 @@ struct Found {
 
 struct Walk<'w> {
     program: &'w Program,
+    splits: &'w Splits,
     given: &'w dyn Fn(BufId) -> Option<Vec<i64>>,
-    /// Strides of what is allocated, in elements.
-    strides: BTreeMap<BufId, Vec<i64>>,
+    /// The dimensions of what is allocated, or parts of them, each with its stride in elements.
+    strides: BTreeMap<BufId, Vec<(usize, StoragePart, i64)>>,
     found: Vec<Found>,
 }
 
@@ -84,7 +87,7 @@ impl Walk<'_> {
 
     fn for_loop(&mut self, l: &Loop, env: &mut Env<'_>, steps: Steps) {
         let (first, extent) = (l.min.value(env), l.extent.value(env).unwrap_or(1));
-        let middle = first.map(|first| first.saturating_add(extent / 2));
+        let middle = first.map(|first| self.middle(first, extent));
         let own = self.program.loops[l.id].definition.map(|(func, _)| func);
         let begin = self.found.len();
         let mut before = Vec::new();
@@ -104,6 +107,15 @@ impl Walk<'_> {
         }
     }
 
+    /// An iteration in the middle of a loop. Most neighbours lie within blocks of storage, where there are any, so one
+    /// is taken that is in the middle of four.
+    fn middle(&self, first: i64, extent: i64) -> i64 {
+        let middle = first.saturating_add(extent / 2);
+        let within = (middle & !3) + 2;
+        let is_there = within > first && within < first.saturating_add(extent);
+        if self.splits.is_empty() || !is_there { middle } else { within }
+    }
+
     /// Notes the strides of an allocation.
     fn lay_out(&mut self, r: &Realize, env: &mut Env<'_>) {
         let extents = r.bounds.iter().zip(&r.fold).map(|((_, extent), fold)| {
@@ -112,14 +124,28 @@ impl Walk<'_> {
         });
         let extents: Vec<i64> = extents.collect();
         for buf in &r.bufs {
-            let info = &self.program.buffers[*buf];
-            let mut strides = vec![1; extents.len()];
             let mut next: i64 = 1;
-            for &dim in &info.order {
-                let align = info.align.get(dim).copied().unwrap_or(1).max(1);
-                strides[dim] = next;
-                next = next.saturating_mul(extents[dim].saturating_add(align - 1) / align * align);
-            }
+            let mut add = |dim: usize, part, extent: i64, align: i64| {
+                let stride = next;
+                next = next.saturating_mul(extent.saturating_add(align - 1) / align * align);
+                (dim, part, stride)
+            };
+            let strides = match self.splits.get(&r.func) {
+                Some(storage) => storage
+                    .iter()
+                    .map(|s| match s.part {
+                        StoragePart::Whole => add(s.dim, s.part, extents[s.dim], s.align),
+                        // As many blocks as there are if one begins at the first coordinate.
+                        StoragePart::Outer(n) => add(s.dim, s.part, extents[s.dim].saturating_add(n - 1) / n, s.align),
+                        StoragePart::Inner(n) => add(s.dim, s.part, n, s.align),
+                    })
+                    .collect(),
+                None => {
+                    let info = &self.program.buffers[*buf];
+                    let align = |dim: usize| info.align.get(dim).copied().unwrap_or(1).max(1);
+                    info.order.iter().map(|&d| add(d, StoragePart::Whole, extents[d], align(d))).collect()
+                }
+            };
             self.strides.insert(*buf, strides);
         }
     }
@@ -139,11 +165,20 @@ impl Walk<'_> {
     fn address(&self, access: &Access, bytes: i64, env: &mut Env<'_>) -> Option<i64> {
         let strides = match self.strides.get(&access.buf) {
             Some(strides) => strides.clone(),
-            None => (self.given)(access.buf)?,
+            None => {
+                let given = (self.given)(access.buf)?.into_iter().enumerate();
+                given.map(|(dim, stride)| (dim, StoragePart::Whole, stride)).collect()
+            }
         };
         let mut address: i64 = 0;
-        for (arg, stride) in access.args.iter().zip(strides) {
-            address = address.checked_add(arg.value(env)?.checked_mul(stride)?.checked_mul(bytes)?)?;
+        for (dim, part, stride) in strides {
+            let coordinate = access.args.get(dim)?.value(env)?;
+            let along = match part {
+                StoragePart::Whole => coordinate,
+                StoragePart::Outer(n) => coordinate.div_euclid(n),
+                StoragePart::Inner(n) => coordinate.rem_euclid(n),
+            };
+            address = address.checked_add(along.checked_mul(stride)?.checked_mul(bytes)?)?;
         }
         Some(address)
     }

@@ -60,5 +60,5 @@ pub use query::image_buffer;
 pub use resolve::resolve;
 pub use types::{
     Agreement, BoundConstraint, FuncPlan, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch, Property,
-    Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, Transform, VarOrigin, With,
+    Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, StoragePart, Transform, VarOrigin, With,
 };

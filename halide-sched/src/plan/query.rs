@@ -1,6 +1,6 @@
 //! Questions that lowering and reports ask of a plan.
 
-use crate::plan::types::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, Transform};
+use crate::plan::types::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, StoragePart, Transform};
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_ir::{BufId, build};
 use std::collections::BTreeSet;
@@ -14,6 +14,11 @@ impl Plan {
     /// The Funcs in the order in which they are realized: producers before consumers.
     pub fn order(&self) -> &[FuncId] {
         &self.pipeline.order
+    }
+
+    /// Returns true if the storage of `func` is split along dimension `dim`.
+    pub fn is_split(&self, func: FuncId, dim: usize) -> bool {
+        self.funcs[func].storage.iter().any(|s| s.dim == dim && s.part != StoragePart::Whole)
     }
 }
 

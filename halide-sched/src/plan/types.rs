@@ -43,7 +43,7 @@ pub struct FuncPlan {
     pub store: Level,
     /// The place at which its memory is allocated; the same as or outside of `store`.
     pub hoist: Level,
-    /// Dimensions from smallest stride to largest.
+    /// Dimensions of the storage from smallest stride to largest; a dimension of the Func that is split has two.
     pub storage: Vec<StorageDim>,
     /// The kind of memory.
     pub memory: halide_ir::Memory,
@@ -90,17 +90,32 @@ impl<L> Level<L> {
     }
 }
 
-/// Storage of one dimension.
+/// A dimension of storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageDim {
+    /// Its name: that of the Func's dimension, or of a part of it.
+    pub name: String,
     /// The dimension of the Func.
     pub dim: usize,
+    /// The part of the dimension's coordinates that it counts.
+    pub part: StoragePart,
     /// Its extent in memory is rounded up to a multiple of this; 1 is as it is.
     pub align: i64,
     /// The circular factor asked for: (factor, coordinates grow).
     pub fold: Option<(i64, bool)>,
     /// The place of the directive that asked for alignment or folding.
     pub at: Option<Location>,
+}
+
+/// The part of the coordinate `c` of a Func's dimension that a dimension of its storage counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoragePart {
+    /// `c`.
+    Whole,
+    /// The number of the block, `c / n`, rounded down.
+    Outer(i64),
+    /// The place within its block, `c % n`, never negative.
+    Inner(i64),
 }
 
 /// Room in memory.

@@ -2,7 +2,7 @@
 
 use super::arguments::{
     AnyOrder, Argument, Backward, Commutative, Dim, Dims, Estimates, Factor, FuncOrImage, Funcs, Identities, Integer,
-    Loop, LoopAligns, LoopOrLoops, Loops, Message, NewLoop, NewLoopOrLoops, Offset, Remainder, Written, kind,
+    Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop, NewLoopOrLoops, Offset, Remainder, Written, kind,
 };
 use super::table::with_directives;
 use super::values::{

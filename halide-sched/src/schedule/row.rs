@@ -2,7 +2,7 @@
 
 use super::arguments::{
     AnyOrder, Argument, Backward, Commutative, Dim, Dims, Draws, Estimates, Factor, FuncOrImage, Funcs, Identities,
-    Integer, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewLoop, NewLoopOrLoops, Offset, Reader, Remainder,
+    Integer, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop, NewLoopOrLoops, Offset, Reader, Remainder,
 };
 use super::directive::{Scope, Verb, shape};
 use super::error::ParseError;

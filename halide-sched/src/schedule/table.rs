@@ -185,6 +185,16 @@ macro_rules! with_directives {
                 /// now.
                 "reorder_storage" as "reorder_storage" { reorder_storage; }
             }
+            Func SplitStorage { dim: Dim, outer: NewDim, inner: NewDim, factor: Integer } {
+                /// Stores a dimension in blocks of `factor` coordinates: `reorder_storage` and `align_storage` then
+                /// speak of its two parts, `outer`, the number of the block, and `inner`, the place in it, which take
+                /// its place in the order, `inner` with the smaller stride. Blocks begin at multiples of `factor`,
+                /// whatever is stored, and there is memory for all of each. Vectors along the dimension are dense
+                /// where `inner` comes first and they begin at known places of a block, as those of a loop do that
+                /// is split by `factor` and starts at a multiple of it (`align_bounds`). A dimension is split once,
+                /// and not folded.
+                "split_storage" as "" { split_storage; }
+            }
             Func AlignStorage { var: Dim, multiple: Integer } {
                 /// Rounds the extent of a dimension in memory up to a multiple.
                 "align_storage" as "align_storage" { align_storage; }

@@ -8,7 +8,7 @@ use halide_core::expr::*;
 use halide_core::interp::{self, Inputs};
 use halide_core::limits::Limits;
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_core::{Func, ImageParam, Param, Pipeline, RDom, vars};
 use halide_ir::eval::{self, Check, EvalError};
 use halide_ir::{Fault, Program, verify};
 use halide_sched::lower::checks::check_accesses::check_accesses;
@@ -168,5 +168,28 @@ fn accesses_of_constant_strides_are_proved() {
         }
         let (wrong, named) = broken(&p, &schedules, &image, &region);
         assert!(wrong >= 10 && named >= 10, "{wrong} programs are wrong, {named} ended with the name of the access");
+    }
+}
+
+/// Checks of accesses at coordinates that are made of truths say the integers that these become.
+#[test]
+fn truths_in_checked_coordinates() {
+    let flag = Param::<bool>::new("flag");
+    let (x, y) = vars!(x, y);
+    let (mut truths, mut wide) = (Func::new("truths"), Func::new("wide"));
+    let (mut from, mut g) = (Func::new("from"), Func::new("g"));
+    truths.define((x, y), true);
+    wide[(x, y)] = cast::<u64>(cast::<i32>(truths[(x, y)]));
+    let coordinate = cast::<i32>(select(x.ge(9), cast::<u8>(flag), cast::<u8>(truths[(1, y)])));
+    from[(x, y)] = cast::<i16>(wide[(x, coordinate)]);
+    g[(x, y)] = 1.0f64.expr();
+    let is_set = cast::<bool>(cast::<i32>(cast::<u8>(from[(x + 1, x + 1)])));
+    g[(x, 1)] = cast::<f64>(from[(1, select(is_set, x + 1, 1))]);
+    let p = Pipeline::new([&g]).unwrap();
+    // Rows of blocks that are padded are not proved to be inside, so there are checks; the program is verified.
+    let plan = planned(&p, "truths: compute_root() split_storage(x, xo, xi, 8) align_storage(xo, 2)");
+    for accesses in [Accesses::BeforeLoops, Accesses::InPlace] {
+        let program = lower(&plan, &LowerOptions { accesses, ..LowerOptions::default() }).unwrap().program;
+        assert!(verify::verify(&program).is_ok(), "{program}");
     }
 }

@@ -12,6 +12,17 @@ impl Draw<'_> {
         p.funcs[id].args.iter().map(|&v| p.vars[v].clone()).collect()
     }
 
+    /// The names of the dimensions of a Func's storage.
+    fn stored(&self, func: &str) -> Vec<String> {
+        let storage = self.func(func).map_or(&[][..], |id| &self.plan.funcs[id].storage);
+        storage.iter().map(|s| s.name.clone()).collect()
+    }
+
+    /// The number of dimensions to be stored in blocks: none in most draws.
+    fn blocks(&mut self) -> usize {
+        if self.one_in(5) { 1 + usize::from(self.one_in(4)) } else { 0 }
+    }
+
     /// Promises about the region of a Func.
     pub(super) fn bounds(&mut self, func: &str) {
         let dims = self.dims(func);
@@ -30,20 +41,26 @@ impl Draw<'_> {
 
     pub(super) fn storage(&mut self, func: &str) {
         let subject = Subject::func(func);
-        let mut dims = self.dims(func);
-        // An output's order asks for a caller who keeps it so.
+        let Some(var) = self.pick(&self.dims(func)) else { return };
         let ours = self.func(func).is_some_and(|f| !self.plan.is_output(f));
-        if (ours || self.options.any_shape) && self.one_in(4) {
-            for i in (1..dims.len()).rev() {
-                let other = self.below(i + 1);
-                dims.swap(i, other);
-            }
-            self.say(&subject, Verb::ReorderStorage(dims.clone()));
+        let blocks = if ours { self.blocks() } else { 0 };
+        for _ in 0..blocks {
+            let (dims, factor) = (self.dims(func), self.one_of([1, 2, 3, 4, 8, 16]));
+            let (dim, outer, inner) = (self.pick(&dims).unwrap_or_default(), self.new_name(), self.new_name());
+            self.say(&subject, Verb::SplitStorage { dim, outer, inner, factor });
         }
-        let Some(var) = self.pick(&dims) else { return };
+        let mut stored = self.stored(func);
+        // An output's order asks for a caller who keeps it so.
+        if (ours || self.options.any_shape) && self.one_in(if blocks > 0 { 2 } else { 4 }) {
+            for i in (1..stored.len()).rev() {
+                let other = self.below(i + 1);
+                stored.swap(i, other);
+            }
+            self.say(&subject, Verb::ReorderStorage(stored.clone()));
+        }
         if self.one_in(4) {
-            let multiple = self.one_of([2, 5, 16]);
-            self.say(&subject, Verb::AlignStorage { var: var.clone(), multiple });
+            let (multiple, var) = (self.one_of([2, 5, 16]), self.pick(&stored).unwrap_or_default());
+            self.say(&subject, Verb::AlignStorage { var, multiple });
         }
         if self.gpu && self.one_in(4) {
             let memory = self.one_of([

@@ -49,6 +49,7 @@ fn may_be_idle(verb: &Verb) -> bool {
             | Verb::NeverUnroll
             | Verb::FoldStorage { .. }
             | Verb::ReorderStorage(_)
+            | Verb::SplitStorage { .. }
             | Verb::StoreIn(_)
             | Verb::StoreAt(_)
             | Verb::StoreRoot

@@ -1,5 +1,6 @@
 //! Costs of loop nests at given sizes, against what is known of the classic schedules of a filter of two stages.
 
+use halide::nest::Item;
 use halide::prelude::*;
 
 fn blur() -> Pipeline {
@@ -55,6 +56,28 @@ fn costs_are_explained() {
     .assert_eq(&text);
     let error = compiled.inputs().nest(&[]).unwrap_err().to_string();
     assert_eq!(error, "the pipeline has 1 outputs, but 0 regions were given; give one per output Func");
+}
+
+/// The bytes between neighbouring iterations where `blur_x` is stored in blocks: within a block they are neighbours,
+/// and a row away is a block of the next row.
+#[test]
+fn steps_in_blocks() {
+    let steps = |storage: &str| {
+        let schedule = format!("blur_x: compute_root() {storage}");
+        let compiled = blur().compile(&schedule.parse().unwrap(), &Target::host()).unwrap();
+        let nest = compiled.inputs().nest(&[Region::of_extents([64, 80])]).unwrap();
+        let mut found = Vec::new();
+        nest.for_each(&mut |item| {
+            let Item::Points(points) = item else { return };
+            let stores = points.accesses.iter().filter(|a| a.is_store && a.name == "blur_x");
+            found.extend(stores.flat_map(|a| a.steps.iter().map(|(_, step)| *step)));
+        });
+        found
+    };
+    // Along y, then along x; elements have two bytes.
+    assert_eq!(steps(""), [Some(64 * 2), Some(2)]);
+    assert_eq!(steps("split_storage(x, xo, xi, 16) reorder_storage(xi, y, xo)"), [Some(16 * 2), Some(2)]);
+    assert_eq!(steps("split_storage(y, yo, yi, 8) reorder_storage(yi, x, yo)"), [Some(2), Some(8 * 2)]);
 }
 
 /// Reductions over data of unknown size are counted by a guess, which is said.

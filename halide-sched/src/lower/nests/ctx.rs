@@ -7,7 +7,7 @@ use crate::lower::nests::translate::{Env, Translator};
 use crate::lower::options::LowerOptions;
 use crate::lower::regions::rules::{Rule, dense_dim, rules};
 pub(crate) use crate::plan::Source;
-use crate::plan::{Level, Plan, StagePlan, StageVar};
+use crate::plan::{Level, Plan, StagePlan, StageVar, StorageDim, StoragePart};
 use halide_core::ids::{FuncId, IdVec, NoteId};
 use halide_core::shape::BufferOf;
 use halide_ir::hash::Set;
@@ -355,9 +355,12 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
         }
         let (def, func_plan) = (&pipeline.funcs[func], &plan.funcs[func]);
         let is_output = pipeline.outputs.contains(&func);
+        // Parts of dimensions come with `split_storage`; until then a dimension is where its inner part will be.
+        let whole = |s: &&StorageDim| s.part == StoragePart::Whole;
         let mut align = vec![1; def.dims()];
-        func_plan.storage.iter().for_each(|s| align[s.dim] = s.align);
-        let order: Vec<usize> = func_plan.storage.iter().map(|s| s.dim).collect();
+        func_plan.storage.iter().filter(whole).for_each(|s| align[s.dim] = s.align);
+        let is_outer = |s: &&StorageDim| matches!(s.part, StoragePart::Outer(_));
+        let order: Vec<usize> = func_plan.storage.iter().filter(|s| !is_outer(s)).map(|s| s.dim).collect();
         for (element, &elem) in def.types.iter().enumerate() {
             let name = if def.types.len() == 1 { def.name.clone() } else { format!("{}.{element}", def.name) };
             let role = if is_output { BufferRole::Output(outputs) } else { BufferRole::Internal };

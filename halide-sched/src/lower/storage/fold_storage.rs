@@ -2,8 +2,9 @@
 //!
 //! Before and after: the definitions of `infer_bounds` after `slide_windows`. Where the outermost serial loop between a
 //! Func's storage and its computation moves the region that is alive (read, or written for later) one way in one
-//! dimension, and that region is never longer than a constant `k`, the dimension is stored modulo `k`. A Func that is
-//! stored in several places, because its consumer is specialised, is folded if all of them suit one fold.
+//! dimension, and that region is never longer than a constant `k`, the dimension is stored modulo `k`, unless it is
+//! stored in blocks. A Func that is stored in several places, because its consumer is specialised, is folded if all of
+//! them suit one fold.
 //!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
 //! ```text
@@ -142,6 +143,9 @@ impl Site<'_, '_> {
             match self.alive(expansions, v, &inner, dim) {
                 Some(_) if self.is_updated_along(dim) => {
                     why = format!("an update writes along `{}`", arg_name(ctx, func, dim));
+                }
+                Some(_) if ctx.plan.is_split(func, dim) => {
+                    why = format!("`{}` is stored in blocks", arg_name(ctx, func, dim));
                 }
                 Some(_) if is_vector_dim(ctx, func, dim) => {
                     why = format!("`{}` is accessed in vectors", arg_name(ctx, func, dim));

@@ -7,3 +7,4 @@ pub(crate) mod fold_storage;
 pub mod hoist_storage;
 pub mod in_place;
 pub mod last_use;
+pub mod split_storage;

@@ -41,6 +41,18 @@ macro_rules! places {
         NotAround { what: &'static str, outer: String, inner: &'static str, at: String } =>
             format!("{what} at {outer} is not around {inner} at {at}"),
             help format!("{what} at the same loop or one around it");
+        StorageIsSplit { func: String, dim: String, parts: Vec<String> } =>
+            format!("the storage of `{func}` along `{dim}` is split into {}", names(parts)),
+            help "speak of its parts in reorder_storage and align_storage; a dimension is split once";
+        SplitAndFolded { func: String, dim: String } =>
+            format!("the storage of `{func}` along `{dim}` is split, and blocks cannot be kept in a circle"),
+            help format!("fold another dimension, or leave `{dim}` whole");
+        AlignedBeforeSplit { dim: String, inner: String } =>
+            format!("`{dim}` is aligned as a whole before it is split"),
+            help format!("align its parts behind the split, as in align_storage({inner}, ...)");
+        DimTaken { func: String, name: String } =>
+            format!("the storage of `{func}` has a dimension `{name}` already"),
+            help "choose another name";
         SharedByIterations { func: String, var: String, what: Shared } =>
             {
                 let why = match what {

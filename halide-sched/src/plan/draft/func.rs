@@ -2,8 +2,9 @@
 
 use super::drafter::{Drafter, unknown_func};
 use super::func_draft::{FuncDraft, Request};
+use super::storage::storage_amount;
 use crate::plan::diagnostics::Problem;
-use crate::plan::types::{Room, StorageDim};
+use crate::plan::types::Room;
 use crate::schedule::{Directive, Site, Verb};
 use halide_core::ids::FuncId;
 use halide_ir::Residency;
@@ -82,19 +83,20 @@ impl Drafter<'_, '_, '_> {
                 draft.needs_loops.get_or_insert(number);
                 self.reorder_storage(func, dims, draft)?;
             }
+            Verb::SplitStorage { dim, outer, inner, factor } => {
+                self.own_storage(number, draft);
+                self.split_storage(func, dim, [outer, inner], *factor, draft)?;
+            }
             Verb::AlignStorage { var, multiple } => {
                 self.own_storage(number, draft);
-                let dim = self.dim(func, var)?;
+                let place = self.stored(func, var, &draft.storage)?;
                 storage_amount("multiple", *multiple)?;
-                draft.storage.iter_mut().filter(|s| s.dim == dim).for_each(|s| s.align = *multiple);
+                draft.storage[place].align = *multiple;
             }
             Verb::FoldStorage { var, factor, forward } => {
                 self.own_storage(number, draft);
                 draft.folded = Some(number);
-                let dim = self.dim(func, var)?;
-                storage_amount("factor", *factor)?;
-                let (fold, at) = (Some((*factor, *forward)), directive.at);
-                draft.storage.iter_mut().filter(|s| s.dim == dim).for_each(|s| (s.fold, s.at) = (fold, at));
+                self.fold_storage(func, var, (*factor, *forward), directive.at, draft)?;
             }
             Verb::BoundStorage { var, extent } => {
                 self.own_storage(number, draft);
@@ -140,22 +142,6 @@ impl Drafter<'_, '_, '_> {
         draft.needs_storage.get_or_insert(number);
     }
 
-    fn reorder_storage(&self, func: FuncId, dims: &[String], draft: &mut FuncDraft) -> Result<(), Problem> {
-        let mut places = Vec::new();
-        for name in dims {
-            let dim = self.dim(func, name)?;
-            let place = draft.storage.iter().position(|s| s.dim == dim).expect("every dimension is stored");
-            if places.contains(&place) {
-                return Err(Problem::Repeated { name: name.clone() });
-            }
-            places.push(place);
-        }
-        let listed: Vec<StorageDim> = places.iter().map(|&p| draft.storage[p].clone()).collect();
-        places.sort_unstable();
-        places.into_iter().zip(listed).for_each(|(p, s)| draft.storage[p] = s);
-        Ok(())
-    }
-
     /// The loop that a site names; whether it exists is checked when all loops are known.
     pub(super) fn site(&self, func: FuncId, site: &Site) -> Result<Request, Problem> {
         let Some(host) = self.known_func(&site.func) else { return Err(unknown_func(self.pipeline, &site.func)) };
@@ -181,13 +167,5 @@ fn estimate(min: i64, extent: i64) -> Result<(i64, i64), Problem> {
     match last > i32::MAX.into() {
         true => Err(Problem::TooLarge { what: "last coordinate", value: last, most: i32::MAX.into() }),
         false => Ok((min, extent)),
-    }
-}
-
-fn storage_amount(what: &'static str, value: i64) -> Result<(), Problem> {
-    match value {
-        ..1 => Err(Problem::TooSmall { what, value, least: 1 }),
-        _ if value > i32::MAX.into() => Err(Problem::TooLarge { what, value, most: i32::MAX.into() }),
-        _ => Ok(()),
     }
 }

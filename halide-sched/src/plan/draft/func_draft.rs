@@ -1,7 +1,7 @@
 //! The draft of one Func: all that a schedule says of it.
 
 use crate::plan::stage::StageDraft;
-use crate::plan::types::{BoundConstraint, Room, StorageDim};
+use crate::plan::types::{BoundConstraint, Room, StorageDim, StoragePart};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{DimField, Kind, Pipeline};
 use halide_core::shape::{BufferOf, Law};
@@ -49,7 +49,7 @@ pub(super) fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         compute: None,
         store: None,
         hoist: None,
-        storage: (0..dims).map(|dim| StorageDim { dim, align: 1, fold: None, at: None }).collect(),
+        storage: (0..dims).map(|dim| stored(pipeline, func, dim)).collect(),
         memory: halide_ir::Memory::Auto,
         memory_by: None,
         copies: BTreeMap::new(),
@@ -62,6 +62,12 @@ pub(super) fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         folded: None,
         memoized: None,
     }
+}
+
+/// Returns the storage of a dimension that no directive speaks of.
+fn stored(pipeline: &Pipeline, func: FuncId, dim: usize) -> StorageDim {
+    let name = pipeline.vars[pipeline.funcs[func].args[dim]].clone();
+    StorageDim { name, dim, part: StoragePart::Whole, align: 1, fold: None, at: None }
 }
 
 /// Returns the extent that rules of the algorithm give to an output's dimension: constants only, since these make loops

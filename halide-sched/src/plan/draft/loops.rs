@@ -163,7 +163,7 @@ impl Drafter<'_, '_, '_> {
             Verb::HoistStorageRoot | Verb::HoistStorage(_) | Verb::ReorderStorage(_) | Verb::AlignStorage { .. } => {}
             Verb::FoldStorage { .. } | Verb::BoundStorage { .. } | Verb::StoreIn(_) | Verb::Copy { .. } => {}
             Verb::SetEstimate { .. } | Verb::SetEstimates(_) | Verb::Bound { .. } | Verb::BoundExtent { .. } => {}
-            Verb::AlignBounds { .. } | Verb::AlignExtent { .. } => {}
+            Verb::AlignBounds { .. } | Verb::AlignExtent { .. } | Verb::SplitStorage { .. } => {}
             Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } => {}
         }
         Ok(())

@@ -6,6 +6,7 @@ mod func_draft;
 mod loops;
 mod memoized;
 mod said;
+mod storage;
 
 pub(super) use func_draft::{FuncDraft, Request};
 pub(super) use said::{float_mode, said_monoid};

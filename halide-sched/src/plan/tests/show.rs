@@ -1,6 +1,6 @@
 //! A plan as text.
 
-use crate::plan::{Level, Plan, StagePlan, Transform};
+use crate::plan::{Level, Plan, StagePlan, StoragePart, Transform};
 use halide_ir::{Expr, ExprKind};
 use std::fmt::Write;
 
@@ -19,6 +19,9 @@ pub(super) fn plan(plan: &Plan) -> String {
         }
         for s in row.storage.iter().filter(|s| s.align != 1 || s.fold.is_some()) {
             write!(text, ", storage of {}: align {}, fold {:?}", s.dim, s.align, s.fold).unwrap();
+        }
+        for s in row.storage.iter().filter(|s| s.part != StoragePart::Whole) {
+            write!(text, ", {} is {:?} of {}", s.name, s.part, s.dim).unwrap();
         }
         let order: Vec<usize> = row.storage.iter().map(|s| s.dim).collect();
         if !order.is_sorted() {

@@ -8,7 +8,8 @@ mod words;
 pub use argument::Draws;
 pub(super) use argument::{Argument, Reader, Written};
 pub(super) use names::{
-    Dim, Dims, FuncOrImage, Funcs, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewLoop, NewLoopOrLoops, loop_name,
+    Dim, Dims, FuncOrImage, Funcs, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop, NewLoopOrLoops,
+    loop_name,
 };
 pub(super) use numbers::{Estimates, Factor, Identities, Integer, Offset, Remainder, amount};
 pub(super) use words::{AnyOrder, Backward, Commutative};
@@ -19,6 +20,7 @@ macro_rules! kind {
     (Loop) => { String };
     (NewLoop) => { String };
     (Dim) => { String };
+    (NewDim) => { String };
     (FuncOrImage) => { String };
     (Message) => { String };
     (Loops) => { Vec<String> };
@@ -41,6 +43,7 @@ macro_rules! kind {
     (builder Loop) => { impl LoopName };
     (builder NewLoop) => { impl LoopName };
     (builder Dim) => { impl LoopName };
+    (builder NewDim) => { impl LoopName };
     (builder FuncOrImage) => { impl FuncName };
     (builder Stage) => { impl StageName };
     (builder Loops) => { impl LoopNames };
@@ -59,6 +62,7 @@ macro_rules! kind {
     (Loop $given:ident) => { $given.loop_name() };
     (NewLoop $given:ident) => { $given.loop_name() };
     (Dim $given:ident) => { $given.loop_name() };
+    (NewDim $given:ident) => { $given.loop_name() };
     (Stage $given:ident) => { $given.stage_name() };
     (FuncOrImage $given:ident) => { $given.func_name() };
     (Loops $given:ident) => { $given.loop_names() };

@@ -49,6 +49,8 @@ name! {
     NewLoop "new loop" loop_name, NameText, new_name;
     /// A dimension of the Func.
     Dim "dimension" dim_name, NameText, dim;
+    /// The name of a dimension of storage that the directive makes.
+    NewDim "new dimension" dim_name, NameText, new_name;
     /// A Func or an input image.
     FuncOrImage "Func or image" func_or_image, FuncText, func_or_image;
     /// Text in quotes.

@@ -110,6 +110,7 @@ fn every_word_of_a_func() {
         .hoist_storage_root()
         .hoist_storage("g", "y")
         .reorder_storage(["y", "x"])
+        .split_storage("c", "co", "ci", 16)
         .align_storage("x", 64)
         .fold_storage("y", 4)
         .fold_storage_backward("y", 8)
@@ -127,7 +128,7 @@ fn every_word_of_a_func() {
         .atomic()
         .atomic_in_any_order();
     let canonical = "f: compute_root() compute_inline() compute_at(g.update(1), r.x) store_root() store_at(g, y) \
-        hoist_storage_root() hoist_storage(g, y) reorder_storage(y, x) align_storage(x, 64) fold_storage(y, 4) \
+        hoist_storage_root() hoist_storage(g, y) reorder_storage(y, x) split_storage(c, co, ci, 16) align_storage(x, 64) fold_storage(y, 4) \
         fold_storage(y, 8, backward) store_in(Stack) store_in(Shared) copy_to_device() copy_to_host() bound(x, -2, w) bound_extent(y, 3) align_bounds(x, 4, 1) \
         align_extent(y, 2)\nf.update(0): serial(r.y) allow_race_conditions() atomic() atomic(any_order)";
     check(&s, &canonical.replace("()", ""), canonical);

@@ -1,6 +1,6 @@
 //! Errors about names that do not exist and numbers that are out of range.
 
-use super::check;
+use super::{check, check_blur};
 use crate::plan::resolve;
 use crate::plan::tests::TARGET;
 use crate::plan::tests::samples::{blur, updates};
@@ -253,4 +253,136 @@ fn places() {
         directive 1: blur_y: parallel(z)
           `blur_y` has no loop `z`; its loops, outermost first: `y`, `x`"#]]
     .assert_eq(&errors[0].to_string());
+}
+
+#[test]
+fn storage_in_blocks() {
+    check_blur(
+        "blur_x: compute_root() split_storage(z, zo, zi, 4) split_storage(x, xo, xi, 0)",
+        expect![[r#"
+        test:1:24: blur_x: split_storage(z, zo, zi, 4)
+          `blur_x` has no dimension `z`; its dimensions: `x`, `y`
+        test:1:52: blur_x: split_storage(x, xo, xi, 0)
+          the factor must be at least 1, not 0"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, y, xi, 4)",
+        expect![[r#"
+        test:1:24: blur_x: split_storage(x, y, xi, 4)
+          the storage of `blur_x` has a dimension `y` already
+          help: choose another name"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, x, xi, 4)",
+        expect![[r#"
+        test:1:24: blur_x: split_storage(x, x, xi, 4)
+          the storage of `blur_x` has a dimension `x` already
+          help: choose another name"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, i, i, 4)",
+        expect![[r#"
+        test:1:24: blur_x: split_storage(x, i, i, 4)
+          `i` is listed twice"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) split_storage(x, a, b, 2)",
+        expect![[r#"
+            test:1:52: blur_x: split_storage(x, a, b, 2)
+              the storage of `blur_x` along `x` is split into `xo`, `xi`
+              help: speak of its parts in reorder_storage and align_storage; a dimension is split once"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) split_storage(xi, a, b, 2)",
+        expect![[r#"
+            test:1:52: blur_x: split_storage(xi, a, b, 2)
+              the storage of `blur_x` along `x` is split into `xo`, `xi`
+              help: speak of its parts in reorder_storage and align_storage; a dimension is split once"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) split_storage(y, xo, yi, 2)",
+        expect![[r#"
+        test:1:52: blur_x: split_storage(y, xo, yi, 2)
+          the storage of `blur_x` has a dimension `xo` already
+          help: choose another name"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) reorder_storage(y, x)",
+        expect![[r#"
+            test:1:52: blur_x: reorder_storage(y, x)
+              the storage of `blur_x` along `x` is split into `xo`, `xi`
+              help: speak of its parts in reorder_storage and align_storage; a dimension is split once"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) reorder_storage(xi, y, xi)",
+        expect![[r#"
+        test:1:52: blur_x: reorder_storage(xi, y, xi)
+          `xi` is listed twice"#]],
+    );
+}
+
+#[test]
+fn parts_of_storage_in_blocks() {
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) align_storage(x, 8) align_storage(k, 8)",
+        expect![[r#"
+            test:1:52: blur_x: align_storage(x, 8)
+              the storage of `blur_x` along `x` is split into `xo`, `xi`
+              help: speak of its parts in reorder_storage and align_storage; a dimension is split once
+            test:1:72: blur_x: align_storage(k, 8)
+              `blur_x` has no dimension `k`; its dimensions: `xi`, `xo`, `y`"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() align_storage(x, 8) split_storage(x, xo, xi, 4)",
+        expect![[r#"
+        test:1:44: blur_x: split_storage(x, xo, xi, 4)
+          `x` is aligned as a whole before it is split
+          help: align its parts behind the split, as in align_storage(xi, ...)"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) fold_storage(x, 8)",
+        expect![[r#"
+        test:1:52: blur_x: fold_storage(x, 8)
+          the storage of `blur_x` along `x` is split, and blocks cannot be kept in a circle
+          help: fold another dimension, or leave `x` whole"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) fold_storage(xo, 8)",
+        expect![[r#"
+        test:1:52: blur_x: fold_storage(xo, 8)
+          the storage of `blur_x` along `x` is split, and blocks cannot be kept in a circle
+          help: fold another dimension, or leave `x` whole"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() fold_storage(x, 8) split_storage(x, xo, xi, 4)",
+        expect![[r#"
+        test:1:43: blur_x: split_storage(x, xo, xi, 4)
+          the storage of `blur_x` along `x` is split, and blocks cannot be kept in a circle
+          help: fold another dimension, or leave `x` whole"#]],
+    );
+    check_blur(
+        "blur_x: compute_root() split_storage(x, xo, xi, 4) bound_storage(xi, 8)",
+        expect![[r#"
+        test:1:52: blur_x: bound_storage(xi, 8)
+          `blur_x` has no dimension `xi`; its dimensions: `x`, `y`"#]],
+    );
+    check_blur(
+        "blur_y: split_storage(x, xo, xi, 4)",
+        expect![[r#"
+        test:1:9: blur_y: split_storage(x, xo, xi, 4)
+          `blur_y` is an output, whose memory the caller gives"#]],
+    );
+    check_blur(
+        "blur_x: split_storage(x, xo, xi, 4)",
+        expect![[r#"
+        test:1:9: blur_x: split_storage(x, xo, xi, 4)
+          `blur_x` is computed inline, so it has no loops and no storage of its own
+          help: give `blur_x` a place with compute_root() or compute_at(...)"#]],
+    );
+    check_blur(
+        "in: split_storage(_0, xo, xi, 4)",
+        expect![[r#"
+        test:1:5: in: split_storage(_0, xo, xi, 4)
+          the pipeline has no Func `in`"#]],
+    );
 }
