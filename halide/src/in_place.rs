@@ -19,7 +19,7 @@ impl<'c> Call<'c> {
     /// `realize_into`), is also the input `image`: it holds the input when the run begins, and the output when it ends.
     ///
     /// The result is as with a copy of the input. Ends with an error, before anything is written, where that would need
-    /// the copy: see [`InPlaceProblem`] for what is allowed. An output whose
+    /// the copy: see [`InPlaceProblem`](crate::error::InPlaceProblem) for what is allowed. An output whose
     /// first definition is the input itself costs nothing: only its updates run.
     pub fn in_place(self, image: &ImageParam, buffer: usize) -> Call<'c> {
         self.in_place_named(image.name(), buffer)
