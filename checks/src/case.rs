@@ -101,6 +101,12 @@ impl Case {
         Case { pipeline: pipeline.into(), schedule, ..self.clone() }
     }
 
+    /// Returns true if some Func is memoized. What computes it is a pipeline of its own, of which nothing was found out
+    /// before: its part of the schedule may be refused.
+    pub(crate) fn memoizes(&self) -> bool {
+        self.schedule.directives().iter().any(|directive| matches!(directive.verb, Verb::Memoize))
+    }
+
     /// Draws the rest of a case.
     pub fn with(pipeline: Pipeline, schedule: Schedule, target: Target, mut random: Random) -> Case {
         let factors = factors(&schedule);

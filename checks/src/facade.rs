@@ -8,7 +8,6 @@ use crate::sizes::{Sizes, hull};
 use halide::buffer::{BufferError, Span};
 use halide::plan;
 use halide::prelude::*;
-use halide::schedule::Verb;
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_core::interp::{self, Options, RunError};
 use halide_sched::lower::storage::in_place::in_place as is_in_place;
@@ -21,7 +20,7 @@ pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Resu
     let compiled = match case.pipeline.compile(&case.schedule, &case.target) {
         Ok(compiled) => compiled,
         // What computes a memoized Func is a pipeline of its own, of which nothing was found out before.
-        Err(Error::Schedule(_) | Error::Lower(_)) if memoizes(&case.schedule) => return Ok(()),
+        Err(Error::Schedule(_) | Error::Lower(_)) if case.memoizes() => return Ok(()),
         Err(e) => return Err(failure("cpu refuses", e.to_string())),
     };
     for threads in [1, 2] {
@@ -32,10 +31,6 @@ pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Resu
         compare(&format!("facade, {threads} threads"), &got, expected)?;
     }
     Ok(())
-}
-
-fn memoizes(schedule: &Schedule) -> bool {
-    schedule.directives().iter().any(|directive| matches!(directive.verb, Verb::Memoize))
 }
 
 pub(crate) fn with_params<'c>(case: &Case, call: Call<'c>) -> Call<'c> {
@@ -56,7 +51,7 @@ pub(crate) fn in_place(case: &Case, inputs: &Sizes) -> Result<(), Failure> {
                 continue;
             }
             let made = case.pipeline.compile(&case.schedule, &case.target);
-            if made.is_err() && memoizes(&case.schedule) {
+            if made.is_err() && case.memoizes() {
                 return Ok(());
             }
             let compiled = match &compiled {

@@ -158,7 +158,8 @@ fn with_copies(whole: &Pipeline, schedule: &Schedule, outputs: &[FuncId]) -> (Pi
         let calls: Vec<Node> = def.types.iter().enumerate().map(call).collect();
         let values = calls.into_iter().map(|node| data.exprs.push(node)).collect();
         let stages = vec![StageDef { args, values, rdom: None, at: def.at }];
-        let copy = data.funcs.push(FuncDef { name: format!("{}$given", def.name), stages, ..def });
+        let name = format!("{}$given", def.name);
+        let copy = data.funcs.push(FuncDef { said: name.clone(), name, stages, ..def });
         data.order.push(copy);
         given.push(copy);
     }
