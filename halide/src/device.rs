@@ -7,6 +7,7 @@ use crate::residents::Residents;
 use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;
+use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
 use halide_cpu::{Activity, CpuOptions, Executable, RunArgs, Sampler};
 use halide_gpu::GpuError;
@@ -55,8 +56,8 @@ impl OnDevice {
             program.faults.iter().any(is_rule)
         };
         let buffers = output_buffers(program);
-        let may_stay = |buf: &BufId| how.residents.is_some() && self.stays.contains(buf);
-        let stays = |view: &AnyBufferMut<'_>, buf: &BufId| may_stay(buf) || has_whole_words(view) || ruled(buf);
+        let stays =
+            |view: &AnyBufferMut<'_>, buf: &BufId| self.is_left(how, view, *buf) || has_whole_words(view) || ruled(buf);
         let both = outputs.iter().zip(&buffers);
         let own = both.map(|(view, buf)| match stays(view, buf) {
             true => Ok(None),
@@ -80,6 +81,13 @@ impl OnDevice {
             }
         }
         Ok(stats)
+    }
+
+    /// Returns true if an output stays on the device: only kernels use it, and it has the strides of a buffer there.
+    fn is_left(&self, how: &How, view: &AnyBufferMut<'_>, buf: BufId) -> bool {
+        let strides =
+            || view.dims().iter().map(|d| d.stride).eq(dense_strides(view.region().spans(), &|_| None, &|_| 1));
+        how.residents.is_some() && self.stays.contains(&buf) && strides()
     }
 
     fn run_in_place(
@@ -115,8 +123,10 @@ impl OnDevice {
             }
         }
         let buffers = output_buffers(program);
-        for (&buf, view) in buffers.iter().zip(outputs.iter()) {
-            match residents.is_some() && self.stays.contains(&buf) {
+        let left: Vec<bool> =
+            buffers.iter().zip(outputs.iter()).map(|(buf, view)| self.is_left(how, view, *buf)).collect();
+        for ((&buf, view), left) in buffers.iter().zip(outputs.iter()).zip(&left) {
+            match left {
                 true => drop(run.bind_device_output(buf, &view.region()).map_err(failed)?),
                 false => run.bind_output(buf, view.dims()).map_err(failed)?,
             }
@@ -137,7 +147,7 @@ impl OnDevice {
         };
         let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
         let run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let finish = || finished(run, &buffers, outputs, residents.map(|r| (r, &self.stays)), &failed);
+        let finish = || finished(run, &buffers, outputs, residents.map(|r| (r, &left[..])), &failed);
         let gpu = match sampler {
             Some(sampler) => sampler.end_of_run(Activity::Device, finish),
             None => finish(),
@@ -148,16 +158,16 @@ impl OnDevice {
     }
 }
 
-/// Waits for the device, and takes the outputs that are there. Those that may stay are not waited for.
+/// Waits for the device, and takes the outputs that are there. Those that are left there become residents.
 fn finished(
     mut run: GpuRun,
     buffers: &[BufId],
     outputs: &mut [AnyBufferMut<'_>],
-    residents: Option<(&Residents, &BTreeSet<BufId>)>,
+    residents: Option<(&Residents, &[bool])>,
     failed: &impl Fn(GpuError) -> Failure,
 ) -> Result<GpuStats, Failure> {
     for (number, (&buf, view)) in buffers.iter().zip(outputs.iter_mut()).enumerate() {
-        if let Some((residents, _)) = residents.filter(|(_, stays)| stays.contains(&buf)) {
+        if let Some((residents, _)) = residents.filter(|(_, left)| left[number]) {
             residents.keep(number, run.take_output(buf, &view.region()).map_err(failed)?);
             continue;
         }

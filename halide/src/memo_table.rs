@@ -3,7 +3,7 @@
 use halide_core::buffer::{AnyBuffer, Dim, Region};
 use halide_core::value::Scalar;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The most values that are kept with one memory. More pipelines than that seldom share an image.
 const MOST_KEPT: usize = 8;
@@ -39,8 +39,8 @@ impl MemoRegions {
 /// All that values depend on.
 #[derive(Clone)]
 pub(crate) struct MemoKey {
-    /// Stands for the code that computes them.
-    pub(crate) owner: Arc<()>,
+    /// Stands for the code that computes them; goes with it.
+    pub(crate) owner: Weak<()>,
     pub(crate) params: Vec<Scalar>,
     pub(crate) images: Vec<MemoImage>,
 }
@@ -49,9 +49,9 @@ pub(crate) struct MemoKey {
 #[derive(Clone)]
 pub(crate) struct MemoImage {
     /// Goes with the memory, and when that may be written.
-    pub(crate) unwritten: Arc<Unwritten>,
-    pub(crate) first: usize,
-    pub(crate) dims: Vec<Dim>,
+    unwritten: Weak<Unwritten>,
+    first: usize,
+    dims: Vec<Dim>,
 }
 
 /// Kept with a memory while nobody writes it.
@@ -59,24 +59,31 @@ pub(crate) struct Unwritten;
 
 impl MemoImage {
     pub(crate) fn new(buffer: &AnyBuffer) -> MemoImage {
-        let unwritten = buffer.companion_or(|| Unwritten);
+        let unwritten = Arc::downgrade(&buffer.companion_or(|| Unwritten));
         MemoImage { unwritten, first: buffer.memory().first, dims: buffer.dims().to_vec() }
     }
 }
 
 impl PartialEq for MemoImage {
     fn eq(&self, other: &MemoImage) -> bool {
-        Arc::ptr_eq(&self.unwritten, &other.unwritten) && (self.first, &self.dims) == (other.first, &other.dims)
+        Weak::ptr_eq(&self.unwritten, &other.unwritten) && (self.first, &self.dims) == (other.first, &other.dims)
     }
 }
 
 impl PartialEq for MemoKey {
     fn eq(&self, other: &MemoKey) -> bool {
         let same = |(a, b): (&Scalar, &Scalar)| a.same(*b);
-        Arc::ptr_eq(&self.owner, &other.owner)
+        Weak::ptr_eq(&self.owner, &other.owner)
             && self.images == other.images
             && self.params.len() == other.params.len()
             && self.params.iter().zip(&other.params).all(same)
+    }
+}
+
+impl MemoKey {
+    /// Returns true if a later run may have this key: the code is there, and no image went or was written.
+    fn may_return(&self) -> bool {
+        self.owner.strong_count() > 0 && self.images.iter().all(|image| image.unwritten.strong_count() > 0)
     }
 }
 
@@ -89,10 +96,10 @@ impl MemoTable {
             known => Err(known.map(|kept| kept.regions.clone())),
         }
     }
-    /// Keeps values, in place of others of the same key.
+    /// Keeps values, in place of others of the same key and of those that no run can have any more.
     pub(crate) fn keep(&self, key: MemoKey, regions: MemoRegions, values: Vec<AnyBuffer>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|other| other.key != key);
+        kept.retain(|other| other.key != key && other.key.may_return());
         if kept.len() >= MOST_KEPT {
             kept.remove(0);
         }
@@ -115,5 +122,44 @@ impl MemoCounts {
     /// Returns how often values were computed, and how often there were some.
     pub(crate) fn get(&self) -> (u64, u64) {
         (self.computed.load(Ordering::Relaxed), self.reused.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::memo_table::*;
+    use halide_core::types::I32;
+
+    /// Values of images that were written or went are dropped when others are kept.
+    #[test]
+    fn values_that_cannot_return_go() {
+        let (table, owner) = (MemoTable::default(), Arc::new(()));
+        let buffer = || AnyBuffer::new(I32, [4]).unwrap();
+        let regions = MemoRegions { computed: Region::of_extents([4]), read: Region::of_extents([4]) };
+        let key = |images: &[&AnyBuffer]| MemoKey {
+            owner: Arc::downgrade(&owner),
+            params: Vec::new(),
+            images: images.iter().map(|image| MemoImage::new(image)).collect(),
+        };
+        let kept = || table.0.lock().unwrap().len();
+        let weights = buffer();
+        for _ in 0..4 {
+            let frame = buffer();
+            let now = key(&[&weights, &frame]);
+            assert!(table.find(&now, &regions).is_err());
+            table.keep(now, regions.clone(), vec![buffer()]);
+            assert!(table.find(&key(&[&weights, &frame]), &regions).is_ok());
+            assert_eq!(kept(), 1);
+        }
+        let mut frame = buffer();
+        table.keep(key(&[&weights, &frame]), regions.clone(), Vec::new());
+        drop(frame.view_mut().unwrap());
+        assert!(table.find(&key(&[&weights, &frame]), &regions).is_err());
+        let stays = buffer();
+        table.keep(key(&[&weights, &stays]), regions.clone(), Vec::new());
+        assert_eq!(kept(), 1);
+        drop(owner);
+        table.keep(MemoKey { owner: Weak::new(), params: Vec::new(), images: Vec::new() }, regions, Vec::new());
+        assert_eq!(kept(), 1);
     }
 }

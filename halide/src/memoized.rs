@@ -75,7 +75,7 @@ impl Feeder for MemoFeeder {
         let Some(regions) = self.regions(needs).filter(|_| !given) else { return Ok(Vec::new()) };
         let bound = inputs.restricted(&self.cone).bind(&self.cone)?;
         let images = bound.images.iter().map(MemoImage::new).collect();
-        let owner = self.producer.parts.identity.clone();
+        let owner = Arc::downgrade(&self.producer.parts.identity);
         let key = MemoKey { owner, params: bound.params.iter().copied().collect(), images };
         let host: Option<Arc<MemoTable>> = bound.images.iter().next().map(|host| host.companion_or(MemoTable::default));
         let table = host.as_deref().unwrap_or(&self.own);

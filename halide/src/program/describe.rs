@@ -83,7 +83,7 @@ pub(super) enum Times {
     Constant(u64),
     /// The value of a parameter of the call.
     Param(String),
-    /// As long as a slot holds `true`, which is asked before every so many iterations, and no more often than this.
+    /// No more often than this, and while a slot holds `true`, which is asked before every so many iterations.
     While {
         slot: String,
         every: u64,

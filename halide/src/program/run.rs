@@ -13,6 +13,8 @@ use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
 use halide_core::error::Location;
 use halide_core::interp::{Inputs, RunError};
+use halide_core::limits::Limits;
+use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
 use std::sync::Arc;
 
@@ -59,7 +61,11 @@ impl<'r> Runner<'r> {
         let mut slots = Vec::with_capacity(regions.len());
         let mut spare = earlier.into_buffers();
         for (slot, region) in parts.slots.iter().zip(&regions) {
-            let suits = |buffer: &AnyBuffer| buffer.ty() == slot.ty && buffer.region() == *region && buffer.is_unique();
+            // A buffer that a call gave may have gaps, or another order in memory.
+            let strides = dense_strides(region.spans(), &|_| None, &|_| 1);
+            let is_dense = |buffer: &AnyBuffer| buffer.dims().iter().map(|d| d.stride).eq(strides.iter().copied());
+            let is_over = |buffer: &AnyBuffer| (buffer.ty(), &buffer.region()) == (slot.ty, region);
+            let suits = |buffer: &AnyBuffer| is_over(buffer) && is_dense(buffer) && buffer.is_unique();
             let own = spare.remove(&slot.name).unwrap_or_default().into_iter().filter(suits).collect();
             slots.push(SlotBuffers { held: given.get(&slot.name).cloned(), spare: own, ..Default::default() });
         }
@@ -101,6 +107,10 @@ impl<'r> Runner<'r> {
                     let (slot, most) = (self.parts.slots[slot.0].name.clone(), *most);
                     return Err(ProgramErrors::one(at, None, ProgramErrorKind::Endless { slot, most }).into());
                 }
+            }
+            // Also where no step does so.
+            if let Some(stop) = self.how.limits().and_then(Limits::stopped) {
+                return Err(RunError::Stopped(stop).into());
             }
             self.iterations.iter_mut().last().into_iter().for_each(|innermost| *innermost = iteration);
             self.nodes(body)?;
@@ -171,11 +181,15 @@ impl<'r> Runner<'r> {
                 inputs = inputs.image(image.clone(), buffer.clone());
             }
         }
-        let (how, taken) = match step.resides {
-            true => resident::with_residents(self.how, residents),
-            false => (self.how.clone(), Taken::default()),
+        let (on_device, taken) = match step.resides {
+            true => {
+                let (how, taken) = resident::with_residents(self.how, residents);
+                (Some(how), taken)
+            }
+            false => (None, Taken::default()),
         };
-        let mut call = step.compiled.inputs().with_given(&inputs).within(&how);
+        let how = on_device.as_ref().unwrap_or(self.how);
+        let mut call = step.compiled.inputs().with_given(&inputs).within(how);
         for (buffer, memory) in step.memory.iter().enumerate() {
             if let Memory::InPlace(image) = memory {
                 let stand_in = self.slots[step.bound.outputs[buffer].slot.0].stand_in.clone();

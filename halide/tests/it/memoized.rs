@@ -1,6 +1,7 @@
 //! Memoized Funcs: values that are kept with the memory of the images that they were computed of.
 
 use crate::engines_agree::noise;
+use halide::externs::Extern;
 use halide::prelude::*;
 
 const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
@@ -159,6 +160,27 @@ fn what_cannot_be_memoized() {
     ];
     for (text, expected) in cases {
         assert!(said(text).contains(expected), "{text}: {}", said(text));
+    }
+    let printing = {
+        let (mut noisy, mut out) = (Func::new("noisy"), Func::new("out"));
+        noisy[x] = print_when(a[x].gt(3), a[x], ("large", a[x]));
+        out[x] = noisy[x] + 1;
+        Pipeline::new([&out]).unwrap()
+    };
+    let beside = {
+        let mut out = Func::new("out");
+        let stage = Extern::new("stage", [I32], 1).input(&f).compute(|_| Ok(()));
+        out[x] = stage[x] + f[x];
+        Pipeline::new([&out]).unwrap()
+    };
+    let others = [
+        (&printing, "noisy: memoize()", "`noisy` cannot be memoized, since its values print at "),
+        (&beside, "f: memoize()", "`f` cannot be memoized in a pipeline with the extern stage `stage`"),
+        (&pipeline, "f: memoize() specialize(h.extent(0) > 9)", "`h` is in another part of the pipeline"),
+    ];
+    for (pipeline, text, expected) in others {
+        let error = pipeline.compile(&text.parse().unwrap(), &Target::host()).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("help: "), "{text}: {error}");
     }
     // In the memory that values are kept with, nothing may be written.
     let compiled = pipeline.compile(&"f: memoize()".parse().unwrap(), &Target::host()).unwrap();

@@ -505,6 +505,12 @@ fn loops_that_do_not_end() {
     let done = run(500).unwrap();
     assert!(done.state::<i32>("go").is_err(), "a slot of another type");
     assert!(done.any_state("gone").unwrap_err().to_string().contains("no slot `gone`"));
+    let mut program = Program::new("never");
+    program.input("n", I32, 0).scalar("late", I32);
+    let compiled = program.compile(&Target::host()).unwrap();
+    let done = compiled.inputs().image(&n, Buffer::<i32>::new([0i32; 0]).unwrap()).run().unwrap();
+    let error = done.scalar::<i32>("late").unwrap_err().to_string();
+    assert!(error.contains("slot `late` was written by no step") && error.contains("help: "), "{error}");
 }
 
 #[test]
@@ -523,6 +529,12 @@ fn limits_hold_for_whole_programs() {
     let error = call.clone().cancel_with(&cancel).run().unwrap_err();
     assert!(matches!(error, Error::Cancelled), "{error}");
     thread.join().unwrap();
+    // A loop without steps ends as well.
+    let mut idle = Program::new("idle");
+    idle.repeat(u64::MAX, |it| it);
+    let idle = idle.compile(&Target::host()).unwrap();
+    let error = idle.inputs().give_up_after(Duration::from_millis(30)).run().unwrap_err();
+    assert!(matches!(error, Error::GaveUp { .. }), "{error}");
     let call = call.param_named("times", 3);
     let error = call.clone().memory_cap(10_000).run().unwrap_err();
     assert!(error.to_string().contains("cap"), "{error}");
@@ -565,6 +577,41 @@ fn steps_on_a_device() {
             assert_eq!(stats.download_bytes, downs * bytes, "{width}x{height}: {stats:?}");
             assert_eq!(of(&done), of(&done));
         }
+    }
+}
+
+/// Buffers of other strides than those on a device, which a result has of a run without iterations.
+#[cfg(feature = "gpu")]
+#[test]
+fn given_buffers_of_any_layout_on_a_device() {
+    let Some(gpu) = crate::gpu::gpu() else { return };
+    let (u, v, (x, y)) = (ImageParam::new("u", I32, 2), ImageParam::new("v", I32, 2), vars!(x, y));
+    let (mut first, mut second) = (Func::new("u"), Func::new("v"));
+    first[(x, y)] = v[(x, y)] * 3 + x;
+    second[(x, y)] = u[(x, y)] - y * 5;
+    let kernels = |func: &str| format!("{func}: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)").parse::<Schedule>().unwrap();
+    let mut program = Program::new("layouts");
+    program.input("u", I32, 2).input("v", I32, 2);
+    program.repeat_param("times", |it| {
+        it.run(&Pipeline::new([&first]).unwrap(), &kernels("u")).run(&Pipeline::new([&second]).unwrap(), &kernels("v"))
+    });
+    let region = Region::of_spans([(-1, 13), (2, 9)]);
+    let layouts: [&dyn Fn() -> AnyBuffer; 3] = [
+        &|| AnyBuffer::with_layout(I32, &region, &[1, 0]).unwrap(),
+        &|| AnyBuffer::with_strides(I32, &region, &[2, 40]).unwrap(),
+        &|| AnyBuffer::with_region(I32, &region).unwrap(),
+    ];
+    for (n, layout) in layouts.iter().enumerate() {
+        let run = |engine: Engine| {
+            let compiled = program.compile_with(|compiler| compiler.gpu(gpu).engine(engine)).unwrap();
+            // Nobody else has these buffers.
+            let call =
+                |times: i32| compiled.inputs().image(&u, layout()).image(&v, layout()).param_named("times", times);
+            let mut result = call(0).run().unwrap();
+            call(2).run_into(&mut result).unwrap();
+            ["u", "v"].map(|slot| result.any_state(slot).unwrap())
+        };
+        assert_eq!(run(Engine::Gpu), run(Engine::Interp), "layout {n}");
     }
 }
 
