@@ -1,6 +1,8 @@
 //! A compiled pipeline, and the extern stages that it reads.
 
 use crate::aliases::Proofs;
+#[cfg(feature = "cpu")]
+use crate::code_cache::CodeOrigin;
 use crate::counting::Needs;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -89,6 +91,16 @@ impl Compiled {
     /// them.
     pub fn variants(&self) -> Vec<VariantKey> {
         self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made)
+    }
+
+    /// Returns the origin of the machine code of each variant made so far, the main one first: compiled, or read from a
+    /// [`CodeCache`](crate::CodeCache). Empty for other engines.
+    #[cfg(feature = "cpu")]
+    pub fn code_origins(&self) -> Vec<(VariantKey, CodeOrigin)> {
+        match (&self.parts.variants, self.parts.engine) {
+            (Some(variants), Engine::Cpu) => variants.origins(),
+            _ => Vec::new(),
+        }
     }
 
     /// The program of the main variant as text: equal programs become equal code. `None` for the interpreter.

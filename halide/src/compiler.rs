@@ -1,6 +1,8 @@
 //! The compiler: from a pipeline and a schedule to something that runs.
 
 use crate::aliases::Proofs;
+#[cfg(feature = "cpu")]
+use crate::code_cache::{CodeCache, Keeping};
 use crate::compiled::{Compiled, Feeder, MemoFeeder, Parts, StageFeeder};
 use crate::engine::{Engine, Machine};
 use crate::error::Error;
@@ -47,6 +49,8 @@ pub struct Compiler {
     engine: Option<Engine>,
     #[cfg(feature = "gpu")]
     gpu: Option<Gpu>,
+    #[cfg(feature = "cpu")]
+    code_cache: Option<CodeCache>,
     /// The shapes of calls, with the place that says so.
     shapes: Option<(Shapes, Location)>,
 }
@@ -61,6 +65,8 @@ impl Compiler {
             engine: None,
             #[cfg(feature = "gpu")]
             gpu: None,
+            #[cfg(feature = "cpu")]
+            code_cache: None,
             shapes: None,
         }
     }
@@ -85,6 +91,13 @@ impl Compiler {
     #[cfg(feature = "gpu")]
     pub fn gpu(mut self, gpu: &Gpu) -> Compiler {
         self.gpu = Some(gpu.clone());
+        self
+    }
+    /// Sets the folder in which machine code is kept: what another process of the same program has compiled is read
+    /// from there, in a part of the time. Only [`Engine::Cpu`] uses it.
+    #[cfg(feature = "cpu")]
+    pub fn code_cache(mut self, cache: &CodeCache) -> Compiler {
+        self.code_cache = Some(cache.clone());
         self
     }
     /// Sets the regions of all buffers of calls: what depends on their sizes is computed while the code is made, and
@@ -126,7 +139,11 @@ impl Compiler {
             Engine::Interp => None,
             Engine::Eval => Some(Machine::Evaluator),
             #[cfg(feature = "cpu")]
-            Engine::Cpu => Some(Machine::Cpu),
+            Engine::Cpu => {
+                let schedule = || self.schedule.to_string().into();
+                let kept = self.code_cache.as_ref().map(|cache| Keeping { cache: cache.clone(), schedule: schedule() });
+                Some(Machine::Cpu(kept))
+            }
             #[cfg(feature = "gpu")]
             Engine::Gpu => Some(Machine::of_device(self.open()?)),
         };

@@ -1,5 +1,8 @@
 //! The engines that run pipelines, and the machines that programs are compiled for.
 
+#[cfg(feature = "cpu")]
+use crate::code_cache::Keeping;
+
 /// The engines that run pipelines. All give the same results, bit for bit (unless the schedule lets floats be
 /// reordered).
 ///
@@ -43,9 +46,9 @@ impl Default for Engine {
 pub(crate) enum Machine {
     /// The evaluator of loops.
     Evaluator,
-    /// This CPU.
+    /// This CPU, and where its code is kept.
     #[cfg(feature = "cpu")]
-    Cpu,
+    Cpu(Option<Keeping>),
     /// This CPU with a GPU.
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     Gpu(halide_gpu::runtime::Gpu),
@@ -60,9 +63,9 @@ impl Machine {
         match self {
             Machine::Evaluator => &Machine::Evaluator,
             #[cfg(feature = "cpu")]
-            Machine::Cpu => &Machine::Cpu,
+            Machine::Cpu(_) => self,
             #[cfg(all(feature = "cpu", feature = "gpu"))]
-            Machine::Gpu(_) => &Machine::Cpu,
+            Machine::Gpu(_) => const { &Machine::Cpu(None) },
             #[cfg(feature = "gpu")]
             Machine::Hosted(_) => &Machine::Evaluator,
         }
@@ -83,7 +86,7 @@ impl Machine {
         match self {
             Machine::Evaluator => None,
             #[cfg(feature = "cpu")]
-            Machine::Cpu => None,
+            Machine::Cpu(_) => None,
             #[cfg(feature = "cpu")]
             Machine::Gpu(gpu) => Some(gpu),
             Machine::Hosted(gpu) => Some(gpu),

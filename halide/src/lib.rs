@@ -139,6 +139,8 @@ pub mod auto;
 mod available_memory;
 pub mod call;
 pub mod check;
+#[cfg(feature = "cpu")]
+pub mod code_cache;
 pub mod compiled;
 pub mod compiler;
 mod counted;
@@ -190,6 +192,8 @@ mod variant_key;
 mod variants;
 
 pub use call::Call;
+#[cfg(feature = "cpu")]
+pub use code_cache::CodeCache;
 pub use compiled::Compiled;
 pub use compiler::Compiler;
 pub use engine::Engine;

@@ -2,6 +2,8 @@
 
 pub use crate::auto::{AutoOptions, Estimates};
 pub use crate::call::Call;
+#[cfg(feature = "cpu")]
+pub use crate::code_cache::CodeCache;
 pub use crate::compiled::Compiled;
 pub use crate::compiler::Compiler;
 pub use crate::engine::Engine;

@@ -1,6 +1,8 @@
 //! The code of one variant, and its runs.
 
 use crate::aliases::Aliases;
+#[cfg(feature = "cpu")]
+use crate::code_cache::{CachedCode, CodeOrigin, Keeping, Subject};
 use crate::engine::Machine;
 use crate::error::Error;
 #[cfg(feature = "cpu")]
@@ -37,6 +39,8 @@ pub(crate) struct Variant {
     pub(crate) program: Program,
     /// The reason that the variant before it did not serve the call that this one was made for.
     pub(crate) because: Option<String>,
+    #[cfg(feature = "cpu")]
+    pub(crate) origin: CodeOrigin,
     footprint: Footprint,
     pub(crate) code: Code,
     /// True if it stores nothing.
@@ -52,6 +56,15 @@ pub(crate) enum Code {
     Gpu(crate::device::OnDevice),
     #[cfg(feature = "gpu")]
     Hosted(crate::evaluator_host::Hosted),
+}
+
+/// Checks that the host runs all of a program.
+#[cfg(feature = "cpu")]
+fn on_host(program: &Program) -> Result<(), Error> {
+    match program.kernels.iter().next() {
+        Some(kernel) => Err(Error::NoDevice { kernel: kernel.name.clone() }),
+        None => Ok(()),
+    }
 }
 
 fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
@@ -136,6 +149,10 @@ impl Variant {
     }
 
     pub(crate) fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
+        #[cfg(feature = "cpu")]
+        if let Machine::Cpu(Some(kept)) = machine {
+            return Variant::kept(plan, kept, key);
+        }
         let lowered = lowered(plan, key)?;
         let code = Variant::code(plan, machine, &lowered.program, key.marks);
         #[cfg(feature = "cpu")]
@@ -146,6 +163,21 @@ impl Variant {
             return Ok(Variant { _told: perf::tell(plan, executable)?, ..variant });
         }
         Ok(variant)
+    }
+    /// A variant whose code is read, or kept for others.
+    #[cfg(feature = "cpu")]
+    fn kept(plan: &Plan, kept: &Keeping, key: VariantKey) -> Result<Variant, Error> {
+        let options = Variant::options(plan, key.marks)?;
+        let subject = Subject { plan, schedule: &kept.schedule, variant: key, options: &options };
+        let lower = || lowered(plan, key).and_then(|lowered| on_host(&lowered.program).map(|()| lowered));
+        let CachedCode { program, footprint, code, origin } = kept.cache.code(subject, lower)?;
+        let told = perf::tell(plan, &code)?;
+        let (code, because, only_counts) = (Code::Cpu(code), None, false);
+        Ok(Variant { _told: told, program, because, origin, footprint, code, only_counts })
+    }
+    #[cfg(feature = "cpu")]
+    fn options(plan: &Plan, marks: bool) -> Result<CpuOptions, Error> {
+        Ok(CpuOptions { marks, keep_text: perf::is_asked()?, ..CpuOptions::for_target(&plan.target) })
     }
     /// Compiles a program of a plan for `machine`.
     pub(crate) fn of_program(plan: &Plan, machine: &Machine, program: Program) -> Result<Variant, Error> {
@@ -160,6 +192,8 @@ impl Variant {
             code,
             only_counts: false,
             #[cfg(feature = "cpu")]
+            origin: CodeOrigin::Compiled,
+            #[cfg(feature = "cpu")]
             _told: None,
         }
     }
@@ -173,7 +207,7 @@ impl Variant {
         #[cfg(not(feature = "cpu"))]
         let _ = (plan, program, marks);
         #[cfg(feature = "cpu")]
-        let options = CpuOptions { marks, keep_text: perf::is_asked()?, ..CpuOptions::for_target(&plan.target) };
+        let options = Variant::options(plan, marks)?;
         Ok(match machine {
             #[cfg(feature = "gpu")]
             Machine::Hosted(gpu) => {
@@ -181,10 +215,8 @@ impl Variant {
             }
             Machine::Evaluator => Code::Evaluator,
             #[cfg(feature = "cpu")]
-            Machine::Cpu => {
-                if let Some(kernel) = program.kernels.iter().next() {
-                    return Err(Error::NoDevice { kernel: kernel.name.clone() });
-                }
+            Machine::Cpu(_) => {
+                on_host(program)?;
                 Code::Cpu(halide_cpu::compile(program, &options).map_err(Error::Cpu)?)
             }
             #[cfg(all(feature = "cpu", feature = "gpu"))]

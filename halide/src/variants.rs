@@ -10,6 +10,8 @@
 //! much (`Fault::Unproved`).
 
 use crate::aliases::Aliases;
+#[cfg(feature = "cpu")]
+use crate::code_cache::CodeOrigin;
 use crate::counting::CountingCode;
 use crate::engine::Machine;
 use crate::error::Error;
@@ -85,6 +87,13 @@ impl Variants {
     pub(crate) fn made_because(&self) -> Vec<(VariantKey, Option<String>)> {
         let made = self.others.entries().into_iter().map(|(key, variant)| (key, variant.because.clone()));
         std::iter::once((VariantKey::default(), None)).chain(made).collect()
+    }
+
+    /// The variants made so far with the origin of the code of each, the main one first.
+    #[cfg(feature = "cpu")]
+    pub(crate) fn origins(&self) -> Vec<(VariantKey, CodeOrigin)> {
+        let made = self.others.entries().into_iter().map(|(key, variant)| (key, variant.origin.clone()));
+        std::iter::once((VariantKey::default(), self.main.origin.clone())).chain(made).collect()
     }
 
     /// [`Variants::new`], without waiting for the driver.

@@ -174,16 +174,16 @@ impl Executable {
     }
     /// Loops with vectors that are compiled for narrower ones than asked for: the name of each, and why.
     pub fn refusals(&self) -> &[(String, String)] {
-        &self.0.texts.refusals
+        &self.0.texts.notes.refusals
     }
     /// Innermost loops of which several iterations follow each other in the code: the name of each, and how many do.
     pub fn unrolled(&self) -> &[(String, usize)] {
-        &self.0.texts.unrolled
+        &self.0.texts.notes.unrolled
     }
     /// The names of functions with so many instructions that their registers were assigned in one pass: they keep more
     /// values in memory than they would have to.
     pub fn large(&self) -> &[String] {
-        &self.0.texts.large
+        &self.0.texts.notes.large
     }
     /// Returns the cost of compiling.
     pub fn stats(&self) -> CompileStats {

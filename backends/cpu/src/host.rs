@@ -1,6 +1,7 @@
 //! The machine this process runs on, as a Cranelift instruction set.
 
 use crate::error::CpuError;
+use crate::options::CpuOptions;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use halide_ir::features::{CpuFeature, CpuFeatures};
@@ -43,6 +44,15 @@ impl Effort {
         };
         [("opt_level", level), ("regalloc_algorithm", algorithm)]
     }
+}
+
+/// All that code depends on beside its program, as text: the options, the extensions of this machine, and what
+/// Cranelift makes of both.
+pub fn machine_text(options: &CpuOptions) -> Result<String, CpuError> {
+    let isa = host_isa(options.features, Effort::Full)?;
+    let (settings, flags) = (isa.flags(), isa.isa_flags());
+    let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
+    Ok(format!("{} {options:?} {} {settings} {}", isa.triple(), CpuFeatures::host(), flags.join(" ")))
 }
 
 /// The code generator for this machine, of whose extensions it uses these, or all. The verifier is a check on

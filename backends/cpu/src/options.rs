@@ -88,6 +88,12 @@ pub struct FunctionCode {
 pub(crate) struct Texts {
     pub(crate) clif: String,
     pub(crate) functions: Vec<FunctionCode>,
+    pub(crate) notes: CodeNotes,
+}
+
+/// The decisions of the code generators that users may want to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CodeNotes {
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(crate) refusals: Vec<(String, String)>,
     /// Innermost loops that were unrolled: the name of each, and the number of copies.

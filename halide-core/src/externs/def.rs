@@ -4,6 +4,7 @@ use super::call::ExternFns;
 use crate::ids::{FuncId, ImageId, ParamId};
 use crate::location::Location;
 use crate::types::ScalarType;
+use std::hash::{Hash, Hasher};
 
 /// An extern stage of a frozen pipeline.
 #[derive(Clone, Debug)]
@@ -27,12 +28,20 @@ pub struct ExternDef {
 }
 
 /// An input of an extern stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExternInput {
     /// All elements of a Func.
     Func(FuncId),
     /// An image.
     Image(ImageId),
+}
+
+impl Hash for ExternDef {
+    /// Hashes all but the closures, which no code depends on.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let ExternDef { name, types, dims, images, inputs, params, fns: _, at } = self;
+        (name, types, dims, images, inputs, params, at).hash(state);
+    }
 }
 
 impl ExternDef {

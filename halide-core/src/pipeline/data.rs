@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// let errors = Pipeline::new([&f]).unwrap_err().to_string();
 /// assert!(errors.contains("`g` is read before it has a definition"));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Pipeline {
     pub(crate) data: Arc<PipelineData>,
 }
@@ -42,7 +42,7 @@ impl Pipeline {
 }
 
 /// The tables of a frozen algorithm.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct PipelineData {
     /// Every expression; the children of a node have smaller ids.
     pub exprs: IdVec<ExprId, Node>,
@@ -130,7 +130,7 @@ impl PipelineData {
 }
 
 /// A Func: a pure definition (stage 0) and updates (stages 1..).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct FuncDef {
     /// Unique name.
     pub name: String,
@@ -167,7 +167,7 @@ impl FuncDef {
 
 /// One definition. All values are computed before any is stored; those of several sites are stored in the order of the
 /// sites.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct StageDef {
     /// Left-hand side coordinates. In stage 0 they are the Func's variables. In an update, a coordinate that is the
     /// Func's own variable of that position makes that dimension *pure* in this stage.
@@ -181,7 +181,7 @@ pub struct StageDef {
 }
 
 /// A reduction domain, iterated lexicographically, dimension 0 innermost.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct RDomDef {
     /// Unique name.
     pub name: String,
@@ -192,7 +192,7 @@ pub struct RDomDef {
 }
 
 /// One dimension of a reduction domain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct RVarDef {
     /// Unique name: `r$1.x`, if there are several domains called `r`.
     pub name: String,
@@ -205,7 +205,7 @@ pub struct RVarDef {
 }
 
 /// A scalar parameter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct ParamDef {
     /// Unique name.
     pub name: String,
@@ -222,7 +222,7 @@ pub struct ParamDef {
 }
 
 /// An input image.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct ImageDef {
     /// Unique name.
     pub name: String,

@@ -4,7 +4,7 @@ use crate::location::Location;
 use crate::value::Scalar;
 
 /// A requirement, or a line to print.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoteDef {
     /// The kind of note.
     pub kind: NoteKind,

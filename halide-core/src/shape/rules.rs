@@ -14,7 +14,7 @@ pub enum BufferOf {
 }
 
 /// One rule for one dimension of a buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ShapeRule {
     /// The buffer that the rule is for.
     pub of: BufferOf,
@@ -29,7 +29,7 @@ pub struct ShapeRule {
 }
 
 /// A requirement on a property of a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Law {
     /// This: index arithmetic over parameters, image dimensions and constants.
     Is(ExprId),
@@ -38,7 +38,7 @@ pub enum Law {
 }
 
 /// The address that the first element of a buffer must have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AlignmentRule {
     /// The buffer that the rule is for.
     pub of: BufferOf,
@@ -49,7 +49,7 @@ pub struct AlignmentRule {
 }
 
 /// The expected coordinates of a dimension: nothing is checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Estimate {
     /// The buffer.
     pub of: BufferOf,

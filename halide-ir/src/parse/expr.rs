@@ -1,5 +1,6 @@
 //! Expressions from text.
 
+use super::error::ParseError;
 use super::lexer::{Token, Word};
 use super::{Parsed, Parser, number_of};
 use crate::any_lane::any_lane;
@@ -12,6 +13,7 @@ use halide_core::ids::{FuncId, ParamId};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
+use std::str::FromStr;
 
 impl Parser {
     /// A whole expression.
@@ -389,6 +391,19 @@ fn scalar(text: &str, ty: ScalarType) -> Option<Scalar> {
         _ => {
             let v: i128 = text.parse().ok()?;
             Some(Scalar::int(ty, v)).filter(|s| s.as_i128() == v)
+        }
+    }
+}
+
+impl FromStr for Sym {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Sym, ParseError> {
+        let mut parser = Parser::new(text)?;
+        let word = parser.word()?;
+        parser.end()?;
+        match sym_of(&word) {
+            Some(sym) => Ok(sym),
+            None => parser.error(format!("`{text}` is no symbol")),
         }
     }
 }

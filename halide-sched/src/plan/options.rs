@@ -3,7 +3,7 @@
 use crate::schedule::Verb;
 
 /// The options of a stage, or of one of its specialisations, which change none of its loops.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct StageOptions {
     /// True if values are to be written with non-temporal stores, false if never; `None` leaves it to lowering.
     pub stream: Option<bool>,

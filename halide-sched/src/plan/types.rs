@@ -18,7 +18,7 @@ declare_ids! {
 }
 
 /// Every loop, level and storage decision for every Func of a pipeline.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Plan {
     /// The pipeline after `in_`, `clone_in` and `rfactor`, and with one copy per consumer of each Func that has updates
     /// but is left inline. The user's is untouched.
@@ -35,7 +35,7 @@ pub struct Plan {
 }
 
 /// The decisions for one Func.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct FuncPlan {
     /// The place at which its values are computed. `Inline` only for Funcs without updates.
     pub compute: Level,
@@ -60,7 +60,7 @@ pub struct FuncPlan {
 }
 
 /// A place in the loop nest. Its loop is a label, or while a schedule is resolved, a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Level<L = LoopLabel> {
     /// Substituted into each consumer.
     Inline,
@@ -91,7 +91,7 @@ impl<L> Level<L> {
 }
 
 /// A dimension of storage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StorageDim {
     /// Its name: that of the Func's dimension, or of a part of it.
     pub name: String,
@@ -108,7 +108,7 @@ pub struct StorageDim {
 }
 
 /// The part of the coordinate `c` of a Func's dimension that a dimension of its storage counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoragePart {
     /// `c`.
     Whole,
@@ -119,7 +119,7 @@ pub enum StoragePart {
 }
 
 /// Room in memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Room {
     /// For so many coordinates of a dimension.
     pub extent: i64,
@@ -128,7 +128,7 @@ pub struct Room {
 }
 
 /// Constraints on the region of one dimension.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct BoundConstraint {
     /// The promised first coordinate and extent (`bound`); the extent alone (`bound_extent`). Scalar Index expressions.
     pub min: Option<halide_ir::Expr>,
@@ -143,7 +143,7 @@ pub struct BoundConstraint {
 }
 
 /// Constants of the region of one dimension of an output, which hold in a specialisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct KnownSpan {
     /// The first coordinate.
     pub min: Option<i64>,
@@ -152,7 +152,7 @@ pub struct KnownSpan {
 }
 
 /// The loops of one definition, for the general case and each specialisation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct StagePlan {
     /// Specialisations in the order in which they are tested.
     pub variants: Vec<(halide_ir::Expr, StagePlan)>,
@@ -197,7 +197,7 @@ pub enum Source {
 }
 
 /// A prefetch: values that a later iteration reads are brought into caches before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prefetch {
     /// The Func or image that is read.
     pub what: Source,
@@ -213,7 +213,7 @@ pub struct Prefetch {
 
 /// A link between two stages: the outer loops of a stage run as one with those of its leader, which comes first in each
 /// iteration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct With {
     /// The other one.
     pub leader: (FuncId, usize),
@@ -223,7 +223,7 @@ pub struct With {
 
 /// Two variables of stages that are computed together that must be alike for one stage to find what it needs of the
 /// other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Agreement {
     /// The stage whose values are needed.
     pub of: (FuncId, usize),
@@ -236,7 +236,7 @@ pub struct Agreement {
 }
 
 /// A property of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
     /// The first value.
     First,
@@ -245,7 +245,7 @@ pub enum Property {
 }
 
 /// A variable of a stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StageVarInfo {
     /// Its name; unique in the stage.
     pub name: String,
@@ -256,7 +256,7 @@ pub struct StageVarInfo {
 }
 
 /// The kinds of stage variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VarOrigin {
     /// The Func's dimension `dim`; ranges over the stage's region.
     Pure {
@@ -277,7 +277,7 @@ pub enum VarOrigin {
 }
 
 /// A change of loop variables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub enum Transform {
     /// `var = outer * factor + inner + (its minimum)`, with `inner` in `0..factor`.
     Split {
@@ -326,7 +326,7 @@ pub enum PlanTail {
 }
 
 /// One loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopPlan {
     /// The variable that it runs over.
     pub var: StageVar,

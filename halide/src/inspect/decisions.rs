@@ -3,6 +3,8 @@
 use super::code::Generated;
 use super::lowering::Lowering;
 use super::rows::DecisionRow;
+#[cfg(feature = "cpu")]
+use crate::code_cache::CodeOrigin;
 use crate::compiled::{Compiled, MemoUse};
 use crate::variant_key::VariantKey;
 use crate::variants::Variants;
@@ -39,7 +41,23 @@ pub(super) fn rows(compiled: &Compiled, lowering: &Lowering, code: &Generated) -
         (true, key.describe() + &because.map_or_else(String::new, |because| format!(": {because}")))
     };
     add(&mut all, "variants", variants.into_iter().map(line));
+    #[cfg(feature = "cpu")]
+    add(&mut all, "code_cache", cached(compiled).into_iter());
     all
+}
+
+/// The origin of the code of each variant, where a cache was asked for it.
+#[cfg(feature = "cpu")]
+fn cached(compiled: &Compiled) -> Vec<(bool, String)> {
+    let row = |(key, origin): (VariantKey, CodeOrigin)| {
+        let done = match origin {
+            CodeOrigin::Compiled => return None,
+            CodeOrigin::Read { .. } | CodeOrigin::Written { .. } => true,
+            CodeOrigin::NotWritten { .. } => false,
+        };
+        Some((done, format!("{}: {origin}", key.describe())))
+    };
+    compiled.code_origins().into_iter().filter_map(row).collect()
 }
 
 /// The rows as one text: the name of each pass, and its decisions behind it.

@@ -21,6 +21,7 @@ mod check;
 mod chosen;
 #[cfg(feature = "cpu")]
 mod classic_counts;
+mod code_cache;
 mod compiler;
 mod corners;
 mod deep;

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use halide::Tier;
 use halide::features::CpuFeatures;
 use halide::schedule::Amount;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The numbers of schedules.
@@ -38,6 +39,9 @@ pub(crate) struct CommonArgs {
     /// machine has available
     #[arg(long, value_name = "BYTES", value_parser = crate::memory::parse)]
     pub(crate) memory_cap: Option<u64>,
+    /// Keep machine code for the CPU in this folder, and run what is there already without compiling it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) code_cache: Option<PathBuf>,
     /// Run on random values from SEED instead of an image [default with --size: 0]
     #[arg(long, value_name = "SEED")]
     pub(crate) random: Option<u64>,

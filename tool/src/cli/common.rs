@@ -242,6 +242,10 @@ impl Runner {
         let compiled = match self {
             Runner::Engine(engine) => {
                 let compiler = Compiler::new(&job.pipeline).engine(*engine).schedule(schedule).target(&target);
+                let compiler = match &common.code_cache {
+                    Some(folder) => compiler.code_cache(&CodeCache::in_folder(folder)),
+                    None => compiler,
+                };
                 compiler.compile().map_err(|error| match needs_gpu(&error) {
                     true => Failure(format!("the schedule gives work to a GPU, and the CPU runs all; {}", gpu::REMEDY)),
                     false => error.into(),

@@ -89,7 +89,7 @@ impl ArgLayout {
 
 /// A function of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum RuntimeFn {
+pub(crate) enum RuntimeFn {
     Allocate,
     Release,
     FreeEarly,
@@ -109,7 +109,7 @@ pub(super) enum RuntimeFn {
 }
 
 impl RuntimeFn {
-    pub(super) const ALL: [RuntimeFn; 16] = [
+    pub(crate) const ALL: [RuntimeFn; 16] = [
         RuntimeFn::Allocate,
         RuntimeFn::Release,
         RuntimeFn::FreeEarly,

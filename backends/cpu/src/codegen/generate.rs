@@ -7,7 +7,6 @@
 use super::frames::Frame;
 use super::func::EmittedFunction;
 use super::high_words::{self, PRODUCT};
-use super::jit::MachineCode;
 use crate::error::CpuError;
 use crate::host::Effort;
 use crate::listing::{CodeLine, lines as listed, lines_of_text};
@@ -15,7 +14,7 @@ use crate::shared::code_map::CodeSpan;
 use crate::tuning::HELPER_INSTRUCTIONS;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::{CompiledCode, Context, Final, MachSrcLoc};
-use cranelift_module::{ModuleReloc, ModuleRelocTarget};
+use cranelift_module::{FuncId, ModuleReloc, ModuleRelocTarget};
 use halide_ir::code_place::{CodePart, CodePlace, PlaceTable};
 use std::collections::BTreeMap;
 use std::iter::Enumerate;
@@ -77,6 +76,14 @@ fn helpers(instructions: impl ExactSizeIterator<Item = usize>) -> usize {
     let functions = instructions.len();
     let (all, largest) = instructions.fold((0, 0), |(all, largest): (usize, usize), n| (all + n, largest.max(n)));
     ((all - largest) / HELPER_INSTRUCTIONS).min(functions.saturating_sub(1))
+}
+
+/// The machine code of one function.
+pub(super) struct MachineCode {
+    pub(super) id: FuncId,
+    pub(super) align: u64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) relocs: Vec<ModuleReloc>,
 }
 
 /// A function as machine code.

@@ -1,7 +1,8 @@
 //! From loop IR to machine code.
 //!
 //! [`compile`] is the table of contents: the program's body and each of its parallel tasks become a function of
-//! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code ([`generate`]), and [`jit`] links them.
+//! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code ([`generate`]), all of them an image
+//! (`code_image`), and [`jit`] links that.
 //!
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), `shared::memo` (value
 //! numbering), [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`],
@@ -55,6 +56,7 @@ mod locks;
 mod marks;
 mod mask;
 mod math;
+mod numbers;
 mod ops;
 mod outline;
 mod outlined;
@@ -69,25 +71,29 @@ mod storage;
 mod store;
 mod value;
 
+use crate::code_image::{Callee, CodeImage, ImageAddress, ImageFunction};
 use crate::error::{CodeUnit, CpuError};
 use crate::exec::Executable;
 use crate::host::{self, Effort};
 use crate::listing::lines;
-use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
+use crate::options::{CodeNotes, CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::shared::marks::Marks;
 use crate::tier::{Tier, missing};
 use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
-use cranelift_codegen::ir::types;
+use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::isa::TargetIsa;
+use cranelift_module::{FuncId, ModuleReloc, ModuleRelocTarget};
 use frames::Frame;
 use func::{EmittedFunction, Env, Symbols};
 use generate::{Compiled, generate_all};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
+use halide_ir::code_place::Definition;
 use halide_ir::features::CpuFeatures;
+use halide_ir::hash::Map;
 use halide_ir::target::Budget;
 use halide_ir::{Program, Stage};
-use jit::{Linker, MachineCode};
+use numbers::Numbers;
 use outlined::{Outlined, OutlinedKernel};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,22 +112,68 @@ fn has_fma(isa: &dyn TargetIsa) -> bool {
 /// The code does what the program says, without checks of its own: that accesses are in bounds is the lowering's
 /// promise.
 pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
+    compile_to_image(program, options).map(|(executable, _)| executable)
+}
+
+/// [`compile`], which also gives the machine code as it was before it was linked, for [`CodeImage::link`].
+pub fn compile_to_image(program: &Program, options: &CpuOptions) -> Result<(Executable, CodeImage), CpuError> {
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
     }
-    if let Some(why) = missing(options.tier, options.features, CpuFeatures::host()) {
-        return Err(CpuError::Host(why));
-    }
-    stack::with_room_for(program, || compile_here(program, options))
+    check_host(options)?;
+    let Translated { image, texts, marks } = stack::with_room_for(program, || translate(program, options))?;
+    let executable = link(&image, program, (texts, marks), options)?;
+    Ok((executable, image))
 }
 
-/// [`compile`], where there is enough stack.
-fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
+impl CodeImage {
+    /// Links code that was made of a program with these tables, with these options, by this build of this crate, on a
+    /// machine like this one. The statements of the program are not asked for.
+    ///
+    /// The caller vouches for all of this: code is run as it is.
+    pub fn link(&self, tables: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
+        check_host(options)?;
+        link(self, tables, (Texts::default(), Vec::new()), options)
+    }
+}
+
+/// Checks that this machine has the instructions that code may use.
+fn check_host(options: &CpuOptions) -> Result<(), CpuError> {
+    match missing(options.tier, options.features, CpuFeatures::host()) {
+        Some(why) => Err(CpuError::Host(why)),
+        None => Ok(()),
+    }
+}
+
+/// Links an image of a program.
+fn link(
+    image: &CodeImage,
+    program: &Program,
+    (mut texts, marks): (Texts, Vec<Definition>),
+    options: &CpuOptions,
+) -> Result<Executable, CpuError> {
+    let started = Instant::now();
+    let code = jit::link(image, host::host_isa(options.features, Effort::Full)?)?;
+    texts.functions.iter_mut().zip(code.addresses()).for_each(|(function, address)| function.address = address);
+    texts.notes = image.notes.clone();
+    let stats = CompileStats { link: started.elapsed(), ..image.stats };
+    Ok(Executable::new(program, code, (ArgLayout::new(program), marks), options, texts, stats))
+}
+
+/// The machine code of a program, with what is said of it.
+struct Translated {
+    image: CodeImage,
+    texts: Texts,
+    /// The definitions that code marks, by number.
+    marks: Vec<Definition>,
+}
+
+/// Makes the machine code of a program.
+fn translate(program: &Program, options: &CpuOptions) -> Result<Translated, CpuError> {
     let isa = host::host_isa(options.features, Effort::Full)?;
     let layout = ArgLayout::new(program);
-    let mut linker = Linker::new(isa.clone());
-    let symbols = declare(program, &*isa, &mut linker)?;
-    let entry = symbols.entry;
+    let mut numbers = Numbers::default();
+    let symbols = declare(program, &mut numbers);
     let x64 = cfg!(target_arch = "x86_64");
     let high_words = x64 && high_words::available(&*isa);
     let locks = locks::locks(program);
@@ -130,7 +182,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     let marks = options.marks.then(|| Marks::of(program));
 
     let started = Instant::now();
-    let outlined = Mutex::new(Outlined::new(program, &mut linker, options)?);
+    let outlined = Mutex::new(Outlined::new(program, &mut numbers, options));
     let wide = (options.tier > Tier::Baseline).then_some(&outlined);
     let sizes = outlined::sizes(program);
     let env = Env {
@@ -166,46 +218,45 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         }
     }
     let compiled = generate_all(isas, made, names)?;
-    let generated = Instant::now();
     let mut stats = CompileStats {
         emit: emitted - started,
-        generate: generated - emitted,
+        generate: emitted.elapsed(),
         functions: compiled.len(),
         instructions,
         kernels: kernels.len(),
         ..CompileStats::default()
     };
-    let mut texts = Texts { refusals, unrolled, large, ..Texts::default() };
-    let frames = define_all(&mut linker, compiled, kernels, options, &mut texts, &mut stats)?;
-    stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
-    let code = linker.finish(entry)?;
-    // Functions are in the order of their frames.
-    texts.functions.iter_mut().zip(&frames).for_each(|(function, frame)| function.address = code.address(frame.id));
-    stats.link = generated.elapsed();
-    let definitions = marks.map_or_else(Vec::new, |marks| marks.definitions().to_vec());
-    Ok(Executable::new(program, code, (layout, definitions), options, texts, stats))
+    let (functions, texts) = functions(compiled, kernels, options, &mut stats)?;
+    let notes = CodeNotes { refusals, unrolled, large };
+    let image = CodeImage { functions, stats, notes };
+    let marks = marks.map_or_else(Vec::new, |marks| marks.definitions().to_vec());
+    Ok(Translated { image, texts, marks })
 }
 
-/// Links the functions and the kernels of a program, and keeps their code if the options ask for text. Returns what
-/// each needs of the stack.
-fn define_all(
-    linker: &mut Linker,
+/// The functions and the kernels of a program for an image, and their text if the options ask for it: in one order.
+/// Notes how much code there is, and what it needs of the stack.
+fn functions(
     compiled: Vec<Compiled>,
     kernels: Vec<OutlinedKernel>,
     options: &CpuOptions,
-    texts: &mut Texts,
     stats: &mut CompileStats,
-) -> Result<Vec<Frame>, CpuError> {
-    let mut frames = Vec::with_capacity(compiled.len() + kernels.len());
+) -> Result<(Vec<ImageFunction>, Texts), CpuError> {
+    let ids = compiled.iter().map(|c| c.code.id).chain(kernels.iter().map(|k| k.id));
+    let positions: Map<FuncId, u32> = ids.zip(0..).collect();
+    let mut functions = Vec::with_capacity(positions.len());
+    let mut frames = Vec::with_capacity(positions.len());
+    let mut texts = Texts::default();
     for Compiled { code, frame, clif, lines } in compiled {
         stats.bytes += code.bytes.len();
         check_bytes(stats.bytes, &frame.name, &options.budget)?;
-        linker.define(&code)?;
         if options.keep_text {
             texts.clif += &clif;
-            let (name, bytes) = (frame.name.clone(), code.bytes);
+            let (name, bytes) = (frame.name.clone(), code.bytes.clone());
             texts.functions.push(FunctionCode { name, address: 0, bytes, spill_bytes: None, lines });
         }
+        let addresses = code.relocs.iter().map(|reloc| image_address(reloc, &positions));
+        let addresses = addresses.collect::<Result<_, _>>()?;
+        functions.push(ImageFunction { align: code.align, bytes: code.bytes, addresses });
         frames.push(frame);
     }
     for OutlinedKernel { id, name, kernel } in kernels {
@@ -216,10 +267,28 @@ fn define_all(
         }
         stats.bytes += kernel.bytes.len();
         check_bytes(stats.bytes, &name, &options.budget)?;
+        functions.push(ImageFunction { align: crate::wide::ALIGN, bytes: kernel.bytes, addresses: Vec::new() });
         frames.push(Frame { id, name, bytes: kernel.frame, calls: Vec::new() });
-        linker.define(&MachineCode { id, align: crate::wide::ALIGN, bytes: kernel.bytes, relocs: Vec::new() })?;
     }
-    Ok(frames)
+    stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
+    Ok((functions, texts))
+}
+
+/// An address that a function holds, where `positions` are those of the functions of its image.
+fn image_address(reloc: &ModuleReloc, positions: &Map<FuncId, u32>) -> Result<ImageAddress, CpuError> {
+    let unknown = || CpuError::Codegen(format!("an address of {:?} as {:?} is not known", reloc.name, reloc.kind));
+    if reloc.kind != Reloc::Abs8 {
+        return Err(unknown());
+    }
+    let of = match &reloc.name {
+        ModuleRelocTarget::User { index, .. } => match positions.get(&FuncId::from_u32(*index)) {
+            Some(position) => Callee::Image(*position),
+            None => Callee::Runtime(*index),
+        },
+        ModuleRelocTarget::LibCall(call) => Callee::System(call.to_string()),
+        _ => return Err(unknown()),
+    };
+    Ok(ImageAddress { offset: reloc.offset, of, addend: reloc.addend })
 }
 
 /// Checks that there is not more code than there may be, with that of `function`.
@@ -231,22 +300,14 @@ fn check_bytes(bytes: usize, function: &str, budget: &Budget) -> Result<(), CpuE
     Err(CpuError::TooLarge { function: function.to_string(), unit, count, most })
 }
 
-/// Gives every function its symbol, so that they can be made in any order.
-fn declare(program: &Program, isa: &dyn TargetIsa, linker: &mut Linker) -> Result<Symbols, CpuError> {
-    let conv = isa.default_call_conv();
-    let entry = abi::signature(conv, &ENTRY_PARAMS, &[types::I64]);
-    let task = abi::signature(conv, &TASK_PARAMS, &[types::I64]);
-    let entry = linker.declare("pipeline", true, &entry)?;
-    let tasks = program.tasks.ids().map(|id| linker.declare(&format!("{id:?}"), true, &task));
-    let tasks = tasks.collect::<Result<_, _>>()?;
-    let runtime = RuntimeFn::ALL.into_iter().map(|f| {
-        let (name, _, params, results) = f.describe();
-        Ok((f, linker.declare(name, false, &abi::signature(conv, params, results))?))
-    });
-    let runtime = runtime.collect::<Result<_, CpuError>>()?;
-    let math = MathFn::ALL.into_iter().map(|f| linker.declare(&format!("math_{f:?}"), true, &abi::math_signature(f)));
-    let math = math.collect::<Result<_, _>>()?;
-    Ok(Symbols { entry, tasks, runtime, math })
+/// Gives every function its number, so that they can be made in any order. Functions of the runtime come first, so
+/// that each has its position among them.
+fn declare(program: &Program, numbers: &mut Numbers) -> Symbols {
+    let runtime = RuntimeFn::ALL.into_iter().map(|f| (f, numbers.next())).collect();
+    let entry = numbers.next();
+    let tasks = program.tasks.ids().map(|_| numbers.next()).collect();
+    let math = MathFn::ALL.into_iter().map(|_| numbers.next()).collect();
+    Symbols { entry, tasks, runtime, math }
 }
 
 /// The functions of a program: its body, its tasks, and the f32 functions that those call.

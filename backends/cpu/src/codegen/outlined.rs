@@ -1,12 +1,8 @@
 //! The kernels of a program while it is compiled, and which loops may become some.
 
-use super::abi;
-use super::jit::Linker;
-use crate::error::CpuError;
+use super::numbers::Numbers;
 use crate::options::CpuOptions;
 use crate::wide::Kernel;
-use cranelift_codegen::ir::types;
-use cranelift_codegen::isa::CallConv;
 use cranelift_module::FuncId;
 use halide_ir::hash::Map;
 use halide_ir::visit::for_each_stmt;
@@ -34,12 +30,10 @@ pub(super) struct OutlinedKernel {
 
 impl Outlined {
     /// None yet, but symbols for all that there could be.
-    pub(super) fn new(program: &Program, linker: &mut Linker, options: &CpuOptions) -> Result<Outlined, CpuError> {
-        let signature = abi::signature(CallConv::SystemV, &[types::I64], &[]);
+    pub(super) fn new(program: &Program, numbers: &mut Numbers, options: &CpuOptions) -> Outlined {
         let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
-        let symbols = (0..loops).map(|i| linker.declare(&format!("kernel{i}"), true, &signature));
-        let symbols = symbols.collect::<Result<_, _>>()?;
-        Ok(Outlined { symbols, options: *options, kernels: Vec::new(), refusals: Vec::new(), unrolled: Vec::new() })
+        let symbols = (0..loops).map(|_| numbers.next()).collect();
+        Outlined { symbols, options: *options, kernels: Vec::new(), refusals: Vec::new(), unrolled: Vec::new() }
     }
 }
 

@@ -4,16 +4,18 @@
 //! about them. For given arguments it says how many bytes are allocated at once, at least: allocations whose sizes,
 //! loops and conditions depend on nothing that the run computes count, and others do not.
 
-use super::hash::Map;
-use super::visit::{deep, for_each_node, for_each_stmt};
+mod text;
+
 use crate::buffer_info::BufferRole;
 use crate::buffer_info::Side;
 use crate::build;
 use crate::expr::{Elem, Expr, ExprKind};
+use crate::hash::Map;
 use crate::program::Program;
 use crate::stmt::Stmt;
 use crate::sym::{BufId, Sym};
 use crate::tuning::{DEEPEST_TASK, SMALL_ALLOCATION};
+use crate::visit::{deep, for_each_node, for_each_stmt};
 use halide_core::buffer::Dim;
 use halide_core::ids::Id;
 use halide_core::ops::{BinOp, UnOp};

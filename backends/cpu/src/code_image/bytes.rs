@@ -1,0 +1,203 @@
+//! Code images as bytes, for files.
+//!
+//! Numbers are little-endian words of eight bytes; texts and code have their lengths in front. What is read may be
+//! anything: a length beyond the end, a place outside of its function or a function that is not there gives no image.
+//! That the bytes are those that were written, a checksum of the file has to say.
+
+use super::{Callee, CodeImage, ImageAddress, ImageFunction};
+use crate::codegen::abi::RuntimeFn;
+use crate::options::{CodeNotes, CompileStats};
+
+impl CodeImage {
+    /// Writes the image.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large } } = self;
+        let mut out = Writer(Vec::new());
+        out.list(functions, |out, function| {
+            out.word(function.align);
+            out.bytes(&function.bytes);
+            out.list(&function.addresses, |out, address| {
+                out.word(u64::from(address.offset));
+                out.word(address.addend as u64);
+                match &address.of {
+                    Callee::Image(n) => out.word(u64::from(*n) << 2),
+                    Callee::Runtime(n) => out.word(u64::from(*n) << 2 | 1),
+                    Callee::System(name) => {
+                        out.word(2);
+                        out.bytes(name.as_bytes());
+                    }
+                }
+            });
+        });
+        for count in [stats.functions, stats.instructions, stats.bytes, stats.kernels] {
+            out.word(count as u64);
+        }
+        out.word(stats.stack);
+        out.list(refusals, |out, (name, why)| [name, why].into_iter().for_each(|text| out.bytes(text.as_bytes())));
+        out.list(unrolled, |out, (name, copies)| {
+            out.bytes(name.as_bytes());
+            out.word(*copies as u64);
+        });
+        out.list(large, |out, name| out.bytes(name.as_bytes()));
+        out.0
+    }
+
+    /// Reads an image that [`CodeImage::to_bytes`] wrote; `None` if the bytes are none.
+    pub fn from_bytes(bytes: &[u8]) -> Option<CodeImage> {
+        let mut from = Reader(bytes);
+        let functions = from.list(|from| {
+            let (align, bytes) = (from.word()?, from.bytes()?.to_vec());
+            let addresses = from.list(address)?;
+            Some(ImageFunction { align, bytes, addresses })
+        })?;
+        let stats = CompileStats {
+            functions: from.count()?,
+            instructions: from.count()?,
+            bytes: from.count()?,
+            kernels: from.count()?,
+            stack: from.word()?,
+            ..CompileStats::default()
+        };
+        let refusals = from.list(|from| Some((from.text()?, from.text()?)))?;
+        let unrolled = from.list(|from| Some((from.text()?, from.count()?)))?;
+        let large = from.list(Reader::text)?;
+        let image = CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large } };
+        (from.0.is_empty() && image.is_whole()).then_some(image)
+    }
+
+    /// Returns true if every address lies in its function and is that of a function that is there.
+    fn is_whole(&self) -> bool {
+        let known = |of: &Callee| match of {
+            Callee::Image(n) => (*n as usize) < self.functions.len(),
+            Callee::Runtime(n) => (*n as usize) < RuntimeFn::ALL.len(),
+            Callee::System(_) => true,
+        };
+        let fits = |function: &ImageFunction, address: &ImageAddress| {
+            (address.offset as usize).checked_add(8).is_some_and(|end| end <= function.bytes.len())
+        };
+        let whole = |f: &ImageFunction| {
+            f.align.is_power_of_two()
+                && f.align <= MOST_ALIGN
+                && f.addresses.iter().all(|address| known(&address.of) && fits(f, address))
+        };
+        !self.functions.is_empty() && self.functions.iter().all(whole)
+    }
+}
+
+/// The largest alignment of a function: a page.
+const MOST_ALIGN: u64 = 4096;
+
+fn address(from: &mut Reader<'_>) -> Option<ImageAddress> {
+    let (offset, addend) = (u32::try_from(from.word()?).ok()?, from.word()? as i64);
+    let of = from.word()?;
+    let number = u32::try_from(of >> 2).ok()?;
+    let of = match of & 3 {
+        0 => Callee::Image(number),
+        1 => Callee::Runtime(number),
+        2 => Callee::System(from.text()?),
+        _ => return None,
+    };
+    Some(ImageAddress { offset, of, addend })
+}
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn word(&mut self, word: u64) {
+        self.0.extend(word.to_le_bytes());
+    }
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        self.0.extend(bytes);
+    }
+    fn list<T>(&mut self, all: &[T], mut one: impl FnMut(&mut Writer, &T)) {
+        self.word(all.len() as u64);
+        all.iter().for_each(|item| one(self, item));
+    }
+}
+
+/// The bytes that are still to be read.
+struct Reader<'b>(&'b [u8]);
+
+impl<'b> Reader<'b> {
+    fn word(&mut self) -> Option<u64> {
+        let (word, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*word))
+    }
+    fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.word()?).ok()
+    }
+    fn bytes(&mut self) -> Option<&'b [u8]> {
+        let count = self.count()?;
+        let (bytes, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+    fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?.to_vec()).ok()
+    }
+    /// As many items as the word in front says: each takes a byte at least, so no length makes it wait or allocate.
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Reader<'b>) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.count().filter(|count| *count <= self.0.len())?;
+        let mut all = Vec::new();
+        for _ in 0..count {
+            all.push(one(self)?);
+        }
+        Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::code_image::*;
+
+    fn image() -> CodeImage {
+        let to = |of, offset| ImageAddress { offset, of, addend: -3 };
+        let addresses =
+            vec![to(Callee::Image(1), 0), to(Callee::Runtime(15), 3), to(Callee::System("CeilF32".into()), 8)];
+        let functions = vec![
+            ImageFunction { align: 32, bytes: (0..16).collect(), addresses },
+            ImageFunction { align: 64, bytes: vec![0xc3], addresses: Vec::new() },
+        ];
+        let (refusals, unrolled) = (vec![("f.x".into(), "why".into())], vec![("g.y".into(), 4)]);
+        let stats = CompileStats { functions: 2, instructions: 9, bytes: 17, stack: 48, ..CompileStats::default() };
+        CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large: vec!["h".into()] } }
+    }
+
+    #[test]
+    fn images_are_read_as_they_were_written() {
+        assert_eq!(CodeImage::from_bytes(&image().to_bytes()), Some(image()));
+    }
+
+    #[test]
+    fn bytes_that_are_no_image_give_none() {
+        let bytes = image().to_bytes();
+        for end in 0..bytes.len() {
+            assert_eq!(CodeImage::from_bytes(&bytes[..end]), None, "the first {end} bytes");
+        }
+        assert_eq!(CodeImage::from_bytes(&[&bytes[..], &[0]].concat()), None);
+        let changed = |change: fn(&mut CodeImage)| {
+            let mut image = image();
+            change(&mut image);
+            CodeImage::from_bytes(&image.to_bytes())
+        };
+        assert_eq!(changed(|i| i.functions[0].addresses[0].of = Callee::Image(2)), None);
+        assert_eq!(changed(|i| i.functions[0].addresses[0].of = Callee::Runtime(16)), None);
+        assert_eq!(changed(|i| i.functions[0].addresses[2].offset = 9), None);
+        assert_eq!(changed(|i| i.functions[1].align = 3), None);
+        assert_eq!(changed(|i| i.functions.clear()), None);
+    }
+
+    #[test]
+    fn no_byte_of_an_image_makes_reading_panic() {
+        let bytes = image().to_bytes();
+        for at in 0..bytes.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                let _ = CodeImage::from_bytes(&changed);
+            }
+        }
+    }
+}
