@@ -6,31 +6,61 @@ use crate::device::{self, OnDevice};
 use crate::failure::{Failure, Outcome, compare, failure};
 use crate::sizes::{Sizes, hull};
 use halide::buffer::{BufferError, Span};
+use halide::code_cache::CodeOrigin;
 use halide::plan;
 use halide::prelude::*;
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_core::interp::{self, Options, RunError};
 use halide_sched::lower::storage::in_place::in_place as is_in_place;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most times that inputs are made larger for what inlining drops and the interpreter evaluates.
 const MOST_ROUNDS: usize = 40;
 
-/// The variant that serves the call is found on the way.
+/// The variant that serves the call is found on the way. Code is compiled for the first run, and written; the second
+/// runs what is read.
 pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Result<(), Failure> {
-    let compiled = match case.pipeline.compile(&case.schedule, &case.target) {
-        Ok(compiled) => compiled,
-        // What computes a memoized Func is a pipeline of its own, of which nothing was found out before.
-        Err(Error::Schedule(_) | Error::Lower(_)) if case.memoizes() => return Ok(()),
-        Err(e) => return Err(failure("cpu refuses", e.to_string())),
-    };
+    let folder = Scratch::new();
+    let cache = CodeCache::in_folder(&folder.0);
+    let compiler = Compiler::new(&case.pipeline).schedule(&case.schedule).target(&case.target).code_cache(&cache);
     for threads in [1, 2] {
+        let compiled = match compiler.compile() {
+            Ok(compiled) => compiled,
+            // What computes a memoized Func is a pipeline of its own, of which nothing was found out before.
+            Err(Error::Schedule(_) | Error::Lower(_)) if case.memoizes() => return Ok(()),
+            Err(e) => return Err(failure("cpu refuses", e.to_string())),
+        };
         let images = case.pipeline.images.iter().zip(&inputs.buffers);
         let call = with_params(case, compiled.inputs().threads(threads).print_to(|_| {}));
         let call = images.fold(call, |call, (i, buffer)| call.image_named(&i.name, buffer.clone()));
         let got = call.realize_all(&case.regions).map_err(|e| failure("cpu fault", e.to_string()))?;
         compare(&format!("facade, {threads} threads"), &got, expected)?;
+        let is_read = |(_, origin): &(_, CodeOrigin)| matches!(origin, CodeOrigin::Read { .. });
+        let origins = compiled.code_origins();
+        if let Some((key, origin)) = origins.iter().find(|made| threads == 2 && !is_read(made)) {
+            return Err(failure("code cache", format!("{key:?}: {origin}")));
+        }
     }
     Ok(())
+}
+
+/// A folder that goes with its case.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Scratch(std::env::temp_dir().join(format!("halide-check-{}-{number}", std::process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A folder that stays is in the way of nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 pub(crate) fn with_params<'c>(case: &Case, call: Call<'c>) -> Call<'c> {
