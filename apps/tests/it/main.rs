@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod book;
 #[cfg(feature = "gpu")]
+mod code_cache;
 mod gpu;
 mod images;
 mod inspected;
