@@ -21,6 +21,8 @@ mod pages {
     mod tiles {}
     #[doc = include_str!("vectors.md")]
     mod vectors {}
+    #[doc = include_str!("instructions.md")]
+    mod instructions {}
     #[doc = include_str!("threads.md")]
     mod threads {}
     #[doc = include_str!("reductions.md")]

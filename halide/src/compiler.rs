@@ -17,7 +17,7 @@ use halide_core::ids::FuncId;
 use halide_gpu::runtime::{Choice, Gpu};
 use halide_ir::target::Target;
 use halide_sched::plan::{self, Part};
-use halide_sched::schedule::Schedule;
+use halide_sched::schedule::{InstructionSet, Schedule};
 use std::sync::{Arc, OnceLock};
 
 /// A pipeline with all that is said of how to compile it. Every setting may be left out: then the schedule is empty,
@@ -45,6 +45,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Compiler {
     pipeline: Pipeline,
     schedule: Schedule,
+    instructions: Option<InstructionSet>,
     target: Option<Target>,
     engine: Option<Engine>,
     #[cfg(feature = "gpu")]
@@ -61,6 +62,7 @@ impl Compiler {
         Compiler {
             pipeline: pipeline.clone(),
             schedule: Schedule::new(),
+            instructions: None,
             target: None,
             engine: None,
             #[cfg(feature = "gpu")]
@@ -73,6 +75,12 @@ impl Compiler {
     /// Sets the schedule; without one, every Func is computed inline and every output by plain loops.
     pub fn schedule(mut self, schedule: &Schedule) -> Compiler {
         self.schedule = schedule.clone();
+        self
+    }
+    /// Sets the instructions that `use` in the schedule names; without a set, these are
+    /// [`InstructionSet::built_in`](crate::schedule::InstructionSet::built_in).
+    pub fn instructions(mut self, set: &InstructionSet) -> Compiler {
+        self.instructions = Some(set.clone());
         self
     }
     /// Sets the machine to compile for; without one, it is [`Target::host`].
@@ -134,14 +142,14 @@ impl Compiler {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn compile(&self) -> Result<Compiled, Error> {
-        let engine = self.chosen_engine();
+        let (engine, schedule) = (self.chosen_engine(), self.chosen_schedule());
         let machine = match engine {
             Engine::Interp => None,
             Engine::Eval => Some(Machine::Evaluator),
             #[cfg(feature = "cpu")]
             Engine::Cpu => {
-                let schedule = || self.schedule.to_string().into();
-                let kept = self.code_cache.as_ref().map(|cache| Keeping { cache: cache.clone(), schedule: schedule() });
+                let text = || schedule.to_string().into();
+                let kept = self.code_cache.as_ref().map(|cache| Keeping { cache: cache.clone(), schedule: text() });
                 Some(Machine::Cpu(kept))
             }
             #[cfg(feature = "gpu")]
@@ -152,15 +160,15 @@ impl Compiler {
         // The interpreter takes no heed of the schedule.
         let memoized = match engine {
             Engine::Interp => Vec::new(),
-            _ => plan::memoized(&pipeline, &self.schedule),
+            _ => plan::memoized(&pipeline, &schedule),
         };
         if !memoized.is_empty() {
             // Mistakes are those of the schedule as a whole.
-            plan::resolve(&pipeline, &self.schedule, &target).map_err(Error::Schedule)?;
-            let part = plan::part_behind(&pipeline, &self.schedule, &memoized);
-            return compile_behind(&pipeline, part, &memoized, engine, machine, (&self.schedule, &target));
+            plan::resolve(&pipeline, &schedule, &target).map_err(Error::Schedule)?;
+            let part = plan::part_behind(&pipeline, &schedule, &memoized);
+            return compile_behind(&pipeline, part, &memoized, engine, machine, (&schedule, &target));
         }
-        compile_part(&pipeline, plan::main_part(&pipeline, &self.schedule), engine, machine, &self.schedule, &target)
+        compile_part(&pipeline, plan::main_part(&pipeline, &schedule), engine, machine, &schedule, &target)
     }
 
     /// [`Compiler::compile`], where nobody may wait for a GPU: in a browser. What the schedule leaves to the host is
@@ -179,22 +187,29 @@ impl Compiler {
             Some(gpu) => gpu.clone(),
             None => Gpu::open_async(&Choice::from_env()).await?,
         };
-        let machine = Machine::Hosted(gpu);
+        let (machine, schedule) = (Machine::Hosted(gpu), self.chosen_schedule());
         let target = self.chosen_target(Some(&machine));
         let pipeline = self.ruled()?;
-        let plan = plan::resolve(&pipeline, &self.schedule, &target).map_err(Error::Schedule)?;
+        let plan = plan::resolve(&pipeline, &schedule, &target).map_err(Error::Schedule)?;
         let variants = Some(Variants::new_async(&plan, machine).await?);
         // Extern stages are not run here: a run says so.
         let (whole, feeders) = (None, Vec::new());
         let (queries, proofs) = (OnceLock::new(), Proofs::default());
         let needs = OnceLock::new();
-        let (pipeline, schedule) = (pipeline.into(), self.schedule.clone());
+        let (pipeline, schedule) = (pipeline.into(), schedule.clone());
         let identity = Arc::new(());
         let parts =
             Parts { pipeline, whole, feeders, plan, schedule, engine, variants, queries, needs, proofs, identity };
         Ok(Compiled { parts: Arc::new(parts) })
     }
 
+    /// The schedule, with the instructions that it may name.
+    fn chosen_schedule(&self) -> Schedule {
+        match &self.instructions {
+            Some(set) => self.schedule.with_instructions(set),
+            None => self.schedule.clone(),
+        }
+    }
     fn chosen_engine(&self) -> Engine {
         #[cfg(feature = "gpu")]
         if self.gpu.is_some() {

@@ -3,6 +3,8 @@
 use crate::fault::{CallFault, Defect};
 use crate::program::error::ProgramErrors;
 use crate::tune::error::DatabaseError;
+#[cfg(feature = "cpu")]
+pub use crate::used::NotEmitted;
 use halide_auto::AutoError;
 use halide_core::limits::OverCap;
 #[cfg(feature = "cpu")]
@@ -72,6 +74,9 @@ pub enum Error {
         /// The directives that multiply code the most.
         causes: Vec<Cause>,
     },
+    /// A stage uses an instruction that its code does not have.
+    #[cfg(feature = "cpu")]
+    NotEmitted(NotEmitted),
     /// Code could not be handed to profilers as the environment asks for.
     #[cfg(feature = "cpu")]
     Perf {
@@ -160,6 +165,8 @@ impl fmt::Display for Error {
             Error::Lower(errors) => lines(f, errors),
             #[cfg(feature = "cpu")]
             Error::Cpu(error) => error.fmt(f),
+            #[cfg(feature = "cpu")]
+            Error::NotEmitted(missing) => missing.fmt(f),
             #[cfg(feature = "cpu")]
             Error::CodeTooLarge { error, causes } => {
                 error.fmt(f)?;
@@ -260,7 +267,7 @@ impl std::error::Error for Error {
             Error::Image(error) => Some(error),
             Error::Buffer(error) => Some(error),
             #[cfg(feature = "cpu")]
-            Error::NoDevice { .. } | Error::Perf { .. } => None,
+            Error::NoDevice { .. } | Error::Perf { .. } | Error::NotEmitted(_) => None,
             #[cfg(feature = "gpu")]
             Error::CannotWait => None,
             Error::Cancelled

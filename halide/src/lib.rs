@@ -187,6 +187,8 @@ pub mod shape_cache;
 pub mod shapes;
 pub mod trace;
 pub mod tune;
+#[cfg(feature = "cpu")]
+mod used;
 mod variant_code;
 mod variant_key;
 mod variants;

@@ -15,6 +15,8 @@ use crate::perf::{self, Told};
 #[cfg(feature = "cpu")]
 use crate::profile::Profile;
 use crate::run_options::{How, RunStats};
+#[cfg(feature = "cpu")]
+use crate::used;
 use crate::variant_key::{VariantKey, fault_error, next};
 #[cfg(feature = "cpu")]
 use halide_core::buffer::AnyBuffer;
@@ -56,6 +58,15 @@ pub(crate) enum Code {
     Gpu(crate::device::OnDevice),
     #[cfg(feature = "gpu")]
     Hosted(crate::evaluator_host::Hosted),
+}
+
+/// Checks that the code of the main variant has the instructions that its plan uses; others serve small calls.
+#[cfg(feature = "cpu")]
+fn used_as_said(plan: &Plan, code: &halide_cpu::Executable, key: VariantKey) -> Result<(), Error> {
+    match key == VariantKey::default() {
+        true => used::check(plan, code).map_err(Error::NotEmitted),
+        false => Ok(()),
+    }
 }
 
 /// Checks that the host runs all of a program.
@@ -160,6 +171,7 @@ impl Variant {
         let variant = Variant::of_code(lowered.program, code?);
         #[cfg(feature = "cpu")]
         if let Code::Cpu(executable) = &variant.code {
+            used_as_said(plan, executable, key)?;
             return Ok(Variant { _told: perf::tell(plan, executable)?, ..variant });
         }
         Ok(variant)
@@ -171,13 +183,15 @@ impl Variant {
         let subject = Subject { plan, schedule: &kept.schedule, variant: key, options: &options };
         let lower = || lowered(plan, key).and_then(|lowered| on_host(&lowered.program).map(|()| lowered));
         let CachedCode { program, footprint, code, origin } = kept.cache.code(subject, lower)?;
+        used_as_said(plan, &code, key)?;
         let told = perf::tell(plan, &code)?;
         let (code, because, only_counts) = (Code::Cpu(code), None, false);
         Ok(Variant { _told: told, program, because, origin, footprint, code, only_counts })
     }
     #[cfg(feature = "cpu")]
     fn options(plan: &Plan, marks: bool) -> Result<CpuOptions, Error> {
-        Ok(CpuOptions { marks, keep_text: perf::is_asked()?, ..CpuOptions::for_target(&plan.target) })
+        let note_mnemonics = used::used(plan).next().is_some();
+        Ok(CpuOptions { marks, note_mnemonics, keep_text: perf::is_asked()?, ..CpuOptions::for_target(&plan.target) })
     }
     /// Compiles a program of a plan for `machine`.
     pub(crate) fn of_program(plan: &Plan, machine: &Machine, program: Program) -> Result<Variant, Error> {

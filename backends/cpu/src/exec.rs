@@ -3,7 +3,7 @@
 use crate::codegen::abi::ArgLayout;
 use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
-use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
+use crate::options::{CompileStats, CpuOptions, FunctionCode, KernelNote, Texts};
 use crate::profile::RunProfile;
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Sampler, Worker, guarded, within};
@@ -184,6 +184,10 @@ impl Executable {
     /// values in memory than they would have to.
     pub fn large(&self) -> &[String] {
         &self.0.texts.notes.large
+    }
+    /// Kernels of wide vectors with their machine instructions, if the options asked for these.
+    pub fn kernels(&self) -> &[KernelNote] {
+        &self.0.texts.notes.kernels
     }
     /// Returns the cost of compiling.
     pub fn stats(&self) -> CompileStats {

@@ -2,6 +2,7 @@
 
 use crate::listing::CodeLine;
 use crate::tier::Tier;
+use halide_core::ids::FuncId;
 use halide_ir::features::{CpuFeature, CpuFeatures};
 use halide_ir::target::{Budget, Target};
 use std::time::Duration;
@@ -21,6 +22,9 @@ pub struct CpuOptions {
     pub features: Option<CpuFeatures>,
     /// Limits on the size of code, and on its stack.
     pub budget: Budget,
+    /// Note which machine instructions each kernel of wide vectors has, for
+    /// [`Executable::kernels`](crate::Executable::kernels).
+    pub note_mnemonics: bool,
     /// Code that says where it is, for [`RunArgs::sampler`](crate::RunArgs::sampler).
     pub marks: bool,
 }
@@ -29,7 +33,15 @@ impl Default for CpuOptions {
     /// No text, as much memory kept as a run used, the widest vectors of this machine, and the default budget.
     fn default() -> Self {
         let (tier, budget) = (Tier::host(), Budget::default());
-        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier, features: None, budget, marks: false }
+        CpuOptions {
+            keep_text: false,
+            retain_bytes: usize::MAX,
+            tier,
+            features: None,
+            budget,
+            note_mnemonics: false,
+            marks: false,
+        }
     }
 }
 
@@ -100,4 +112,17 @@ pub(crate) struct CodeNotes {
     pub(crate) unrolled: Vec<(String, usize)>,
     /// Functions with so many instructions that their registers were assigned in one pass.
     pub(crate) large: Vec<String>,
+    /// Kernels of wide vectors, if the options ask for their instructions.
+    pub(crate) kernels: Vec<KernelNote>,
+}
+
+/// A kernel of wide vectors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelNote {
+    /// The loop that it is made of.
+    pub name: String,
+    /// The definitions that it computes: each Func, and 0 or the number of its update counted from 1.
+    pub definitions: Vec<(FuncId, usize)>,
+    /// The names of its machine instructions, as assemblers write them; each once, sorted.
+    pub mnemonics: Vec<String>,
 }

@@ -35,6 +35,8 @@ pub(super) struct Facts {
     /// True if the only element of the Func that an iteration reads is the one that it stores to, and its coordinates
     /// and predicate read none.
     pub(super) changes_one_element: bool,
+    /// True if its domain has a condition.
+    pub(super) has_predicate: bool,
     /// The reason that a GPU cannot change an element of this type in one step, if it cannot.
     pub(super) no_gpu_step: Option<StepReason>,
     /// The variable along which it is a scan of single values by an operator, and how that associates.
@@ -89,7 +91,19 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
     let is_kept = |e: ExprId| matches!(pipeline.exprs[e].kind, Kind::Before { .. });
     let once = stage > 0 || reachable(pipeline, &expressions(pipeline, s)).into_iter().any(is_kept);
     let scan = scan(pipeline, func, s, &roots);
-    Facts { is_update: stage > 0, once, roots, accesses, space, changes_one_element, no_gpu_step, scan, order }
+    let has_predicate = predicate.is_some();
+    Facts {
+        is_update: stage > 0,
+        once,
+        roots,
+        accesses,
+        space,
+        changes_one_element,
+        has_predicate,
+        no_gpu_step,
+        scan,
+        order,
+    }
 }
 
 /// The names that users say for the variables of a definition.

@@ -22,6 +22,7 @@ mod expressions;
 mod facts;
 mod gpu;
 mod graph;
+mod instruct;
 mod known;
 mod labels;
 mod legal;
@@ -60,5 +61,5 @@ pub use query::image_buffer;
 pub use resolve::resolve;
 pub use types::{
     Agreement, BoundConstraint, FuncPlan, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch, Property,
-    Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, StoragePart, Transform, VarOrigin, With,
+    Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, StoragePart, Transform, Used, VarOrigin, With,
 };

@@ -5,6 +5,7 @@ use super::diagnostics::{Errors, ScheduleError};
 use super::draft::{self, FuncDraft};
 use super::gpu;
 use super::graph::Graph;
+use super::instruct::{self, Funcs};
 use super::labels::Labels;
 use super::legal;
 use super::levels::{self, Levels};
@@ -31,6 +32,8 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let joined = compute_with::join(&graph, &drafts, &mut errors);
     let levels = levels::choose(&mut graph, &mut drafts, &joined, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
+    let funcs = Funcs { pipeline: &pipeline, drafts: &drafts, levels: &levels };
+    instruct::check(pipeline.funcs.ids(), &funcs, &|| schedule.instructions(), &mut errors);
     // Copies are in places of their own.
     gpu::check(drafts.ids(), &drafts, &levels, target, &mut errors);
     if !errors.is_empty() {

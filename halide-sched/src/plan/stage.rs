@@ -9,7 +9,7 @@ use super::labels::Labels;
 use super::options::StageOptions;
 use super::query;
 use crate::plan::access::Collision;
-use crate::plan::types::{KnownSpan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
+use crate::plan::types::{KnownSpan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, Used, VarOrigin};
 use crate::schedule::{Align, Condition, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
@@ -31,6 +31,7 @@ pub(super) struct StageDraft {
     pub(super) atomic: Option<Atomic>,
     pub(super) prefetches: Vec<Prefetch>,
     pub(super) options: StageOptions,
+    pub(super) uses: Vec<UseDraft>,
     /// The stage whose outer loops run as one with its own.
     pub(super) with: Option<WithDraft>,
     /// Condition, its text, and the variant.
@@ -55,6 +56,13 @@ pub(super) struct StageDraft {
 pub(super) struct Atomic {
     /// The schedule vouches that the order does not matter.
     pub(super) any_order: bool,
+}
+
+/// An instruction that the schedule names, and the directive that does.
+#[derive(Clone, Debug)]
+pub(super) struct UseDraft {
+    pub(super) plan: Used,
+    pub(super) directive: usize,
 }
 
 /// The arguments of `compute_with`.
@@ -125,6 +133,7 @@ impl StageDraft {
             with: None,
             prefetches: Vec::new(),
             options: StageOptions::default(),
+            uses: Vec::new(),
             variants: Vec::new(),
             fail: None,
             known: Vec::new(),
@@ -181,6 +190,7 @@ impl StageDraft {
             atomic,
             prefetches: self.prefetches,
             options: self.options,
+            uses: self.uses.into_iter().map(|used| used.plan).collect(),
             known: self.known,
             with: None,
             agreements: Vec::new(),

@@ -180,6 +180,8 @@ pub struct StagePlan {
     pub prefetches: Vec<Prefetch>,
     /// Settings that change none of its loops.
     pub options: StageOptions,
+    /// The instructions that its innermost loops compute.
+    pub uses: Vec<Used>,
     /// Constants of the region of an output by the conditions of a specialisation, dimension by dimension.
     pub known: Vec<KnownSpan>,
     /// The case of specialisations in which it runs, for reports: `where f.extent(0) > 99`, or `otherwise`; empty if
@@ -209,6 +211,19 @@ pub struct Prefetch {
     pub offset: i64,
     /// The treatment of coordinates beyond the bounds of the source.
     pub bound: PrefetchBound,
+}
+
+/// An instruction that the innermost loops of a stage compute.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Used {
+    /// Its name.
+    pub instruction: String,
+    /// The loop of each of its axes.
+    pub vars: Vec<StageVar>,
+    /// The beginning of the machine instruction that must be in the code.
+    pub emits: Option<String>,
+    /// The place of the directive.
+    pub at: Option<Location>,
 }
 
 /// A link between two stages: the outer loops of a stage run as one with those of its leader, which comes first in each

@@ -1,8 +1,9 @@
 //! A directive: its subject, its word and its arguments. The table of directives says what there is.
 
 use super::arguments::{
-    AnyOrder, Argument, Backward, Commutative, Dim, Dims, Estimates, Factor, FuncOrImage, Funcs, Identities, Integer,
-    Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop, NewLoopOrLoops, Offset, Remainder, Written, kind,
+    AnyOrder, Argument, AxisLoops, Backward, Commutative, Dim, Dims, Estimates, Factor, FuncOrImage, Funcs, Identities,
+    InstructionName, Integer, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop, NewLoopOrLoops, Offset,
+    Remainder, Written, kind,
 };
 use super::table::with_directives;
 use super::values::{

@@ -2,6 +2,7 @@
 
 use super::directive::{Directive, Subject, Verb};
 use super::func_name::{clone_name, wrapper_name};
+use super::instruction::InstructionSet;
 use super::values::{Condition, LoopKind, Tail};
 use halide_core::pipeline::PipelineData;
 use std::collections::HashMap;
@@ -29,6 +30,8 @@ pub struct Schedule {
     made: HashMap<String, usize>,
     /// The specialisations that directives open, by what is specialised.
     opened: HashMap<Subject, Opened>,
+    /// The instructions that directives may name; `None` for the built-in ones.
+    instructions: Option<InstructionSet>,
 }
 
 /// The specialisations of a stage or specialisation.
@@ -59,6 +62,18 @@ impl Schedule {
             schedule.func(pipeline.funcs[*id].name.as_str()).compute_root();
         }
         schedule
+    }
+
+    /// The same schedule, whose directives name instructions of this set. It is no part of the text: schedules that are
+    /// read name the built-in ones.
+    #[must_use]
+    pub fn with_instructions(&self, set: &InstructionSet) -> Schedule {
+        Schedule { instructions: Some(set.clone()), ..self.clone() }
+    }
+
+    /// The instructions that its directives name.
+    pub fn instructions(&self) -> InstructionSet {
+        self.instructions.clone().unwrap_or_else(InstructionSet::built_in)
     }
 
     /// The directives in order.

@@ -1,8 +1,9 @@
 //! The rows of the table of directives as values: what there is to write, for the parser, for help and for lists.
 
 use super::arguments::{
-    AnyOrder, Argument, Backward, Commutative, Dim, Dims, Draws, Estimates, Factor, FuncOrImage, Funcs, Identities,
-    Integer, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop, NewLoopOrLoops, Offset, Reader, Remainder,
+    AnyOrder, Argument, AxisLoops, Backward, Commutative, Dim, Dims, Draws, Estimates, Factor, FuncOrImage, Funcs,
+    Identities, InstructionName, Integer, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop,
+    NewLoopOrLoops, Offset, Reader, Remainder,
 };
 use super::directive::{Scope, Verb, shape};
 use super::error::ParseError;

@@ -123,6 +123,12 @@ macro_rules! with_directives {
                 /// Cuts a loop into prologue, steady state and epilogue.
                 "always_partition" [how: Partition::Always] as "always_partition" { always_partition; }
             }
+            Stage Use { instruction: InstructionName, axes: AxisLoops } {
+                /// Computes what an instruction means in these loops, which are the innermost ones: `j=ci` is loop `ci`
+                /// for axis `j`. The loops run as the instruction says, so that code generators find it. It is an
+                /// error if the stage does not compute that there, or if the code does not have it.
+                "use" as "" { use_; }
+            }
             Func ComputeRoot {} {
                 /// Computes all that is needed of the Func before its consumers.
                 "compute_root" as "compute_root" { compute_root; }

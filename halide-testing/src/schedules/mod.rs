@@ -5,6 +5,7 @@ pub mod arms;
 mod by_row;
 mod cases;
 mod chains;
+mod instructions;
 mod kernels;
 mod loops;
 mod place;

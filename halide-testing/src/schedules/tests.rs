@@ -4,7 +4,7 @@ use super::aim::Aim;
 use super::random::{RandomOptions, random_gpu_schedule, random_schedule};
 use halide_core::expr::ExprMethods;
 use halide_core::pipeline::Pipeline;
-use halide_core::types::U16;
+use halide_core::types::{F32, U16};
 use halide_core::{Func, ImageParam, Param, RDom, vars};
 use halide_ir::target::{Arch, Budget, Target};
 use halide_sched::plan::resolve;
@@ -33,7 +33,10 @@ fn pipeline() -> Pipeline {
     b[(x, y)] += a[(x + r.x, y + r.y)];
     d[(x, y)] = input[(x, y)];
     c[(x, y)] = b[(x, y)] + d[(x, y)] + a[(x, y + 1)] + halide_core::expr::select(fast, p, 1).cast(U16);
-    Pipeline::new([&c]).unwrap_or_else(|e| panic!("{e}"))
+    let (left, right, mut product) =
+        (ImageParam::new("left", F32, 2), ImageParam::new("right", F32, 2), Func::new("product"));
+    product[(x, y)] += left[(r.x, y)] * right[(x, r.x)];
+    Pipeline::new([&c, &product]).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]

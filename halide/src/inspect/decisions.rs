@@ -6,12 +6,18 @@ use super::rows::DecisionRow;
 #[cfg(feature = "cpu")]
 use crate::code_cache::CodeOrigin;
 use crate::compiled::{Compiled, MemoUse};
+#[cfg(feature = "cpu")]
+use crate::used;
 use crate::variant_key::VariantKey;
 use crate::variants::Variants;
+#[cfg(feature = "cpu")]
+use halide_core::ids::FuncId;
 use halide_ir::visit::{deep, nested};
 use halide_ir::{Program, Stmt};
 use halide_sched::lower::Outcome;
 use halide_sched::lower::checks::trust::trust;
+#[cfg(feature = "cpu")]
+use halide_sched::plan::{StagePlan, Used};
 
 /// The decisions in the order of passes, then those of the code, then the uses of memoized Funcs and the variants that
 /// were made.
@@ -24,6 +30,8 @@ pub(super) fn rows(compiled: &Compiled, lowering: &Lowering, code: &Generated) -
         add(&mut all, pass.name, pass.decisions.iter().map(row));
     }
     let placed = lowering.placed();
+    #[cfg(feature = "cpu")]
+    add(&mut all, "use", uses(compiled).into_iter());
     add(&mut all, "order", trust(placed).lines(placed, early_frees(lowering.program())).into_iter());
     // Of a program with kernels, the code around them is not what takes time.
     if lowering.program().kernels.is_empty() {
@@ -44,6 +52,19 @@ pub(super) fn rows(compiled: &Compiled, lowering: &Lowering, code: &Generated) -
     #[cfg(feature = "cpu")]
     add(&mut all, "code_cache", cached(compiled).into_iter());
     all
+}
+
+/// The instructions that stages use.
+#[cfg(feature = "cpu")]
+fn uses(compiled: &Compiled) -> Vec<(bool, String)> {
+    let plan = compiled.plan();
+    let row = |(func, number, stage, used): (FuncId, usize, &StagePlan, &Used)| {
+        let loops: Vec<&str> = used.vars.iter().map(|var| stage.vars[*var].name.as_str()).collect();
+        let emits = used.emits.as_ref().map_or_else(String::new, |name| format!(", which is `{name}`"));
+        let name = used::stage_name(plan, func, number);
+        (true, format!("{name}: `{}` in loops {}{emits}", used.instruction, loops.join(", ")))
+    };
+    used::used(plan).map(row).collect()
 }
 
 /// The origin of the code of each variant, where a cache was asked for it.

@@ -42,6 +42,7 @@ mod gpu_lanes;
 mod halves;
 mod in_place;
 mod inspected;
+mod instructions;
 mod language;
 mod large;
 mod limits;

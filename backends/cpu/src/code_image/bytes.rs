@@ -6,12 +6,13 @@
 
 use super::{Callee, CodeImage, ImageAddress, ImageFunction};
 use crate::codegen::abi::RuntimeFn;
-use crate::options::{CodeNotes, CompileStats};
+use crate::options::{CodeNotes, CompileStats, KernelNote};
+use halide_core::ids::{FuncId, Id};
 
 impl CodeImage {
     /// Writes the image.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large } } = self;
+        let CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, kernels } } = self;
         let mut out = Writer(Vec::new());
         out.list(functions, |out, function| {
             out.word(function.align);
@@ -39,6 +40,14 @@ impl CodeImage {
             out.word(*copies as u64);
         });
         out.list(large, |out, name| out.bytes(name.as_bytes()));
+        out.list(kernels, |out, kernel| {
+            out.bytes(kernel.name.as_bytes());
+            out.list(&kernel.definitions, |out, (func, stage)| {
+                out.word(func.index() as u64);
+                out.word(*stage as u64);
+            });
+            out.list(&kernel.mnemonics, |out, name| out.bytes(name.as_bytes()));
+        });
         out.0
     }
 
@@ -61,7 +70,12 @@ impl CodeImage {
         let refusals = from.list(|from| Some((from.text()?, from.text()?)))?;
         let unrolled = from.list(|from| Some((from.text()?, from.count()?)))?;
         let large = from.list(Reader::text)?;
-        let image = CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large } };
+        let kernels = from.list(|from| {
+            let name = from.text()?;
+            let definitions = from.list(|from| Some((FuncId(u32::try_from(from.word()?).ok()?), from.count()?)))?;
+            Some(KernelNote { name, definitions, mnemonics: from.list(Reader::text)? })
+        })?;
+        let image = CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, kernels } };
         (from.0.is_empty() && image.is_whole()).then_some(image)
     }
 
@@ -161,8 +175,10 @@ mod tests {
             ImageFunction { align: 64, bytes: vec![0xc3], addresses: Vec::new() },
         ];
         let (refusals, unrolled) = (vec![("f.x".into(), "why".into())], vec![("g.y".into(), 4)]);
+        let (definitions, mnemonics) = (vec![(FuncId(3), 1)], vec!["vpdpbusd".into(), "ret".into()]);
+        let kernels = vec![KernelNote { name: "f.x".into(), definitions, mnemonics }];
         let stats = CompileStats { functions: 2, instructions: 9, bytes: 17, stack: 48, ..CompileStats::default() };
-        CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large: vec!["h".into()] } }
+        CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large: vec!["h".into()], kernels } }
     }
 
     #[test]

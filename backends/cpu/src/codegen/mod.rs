@@ -226,8 +226,9 @@ fn translate(program: &Program, options: &CpuOptions) -> Result<Translated, CpuE
         kernels: kernels.len(),
         ..CompileStats::default()
     };
+    let notes = kernels.iter().filter(|_| options.note_mnemonics).map(OutlinedKernel::note).collect();
     let (functions, texts) = functions(compiled, kernels, options, &mut stats)?;
-    let notes = CodeNotes { refusals, unrolled, large };
+    let notes = CodeNotes { refusals, unrolled, large, kernels: notes };
     let image = CodeImage { functions, stats, notes };
     let marks = marks.map_or_else(Vec::new, |marks| marks.definitions().to_vec());
     Ok(Translated { image, texts, marks })
@@ -259,7 +260,7 @@ fn functions(
         functions.push(ImageFunction { align: code.align, bytes: code.bytes, addresses });
         frames.push(frame);
     }
-    for OutlinedKernel { id, name, kernel } in kernels {
+    for OutlinedKernel { id, name, kernel, .. } in kernels {
         if options.keep_text {
             let lines = lines(&kernel.bytes, kernel.code_bytes, &kernel.spans, &BTreeMap::new());
             let (bytes, spill_bytes) = (kernel.bytes.clone(), Some(kernel.spills));

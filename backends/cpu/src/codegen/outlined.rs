@@ -1,7 +1,8 @@
 //! The kernels of a program while it is compiled, and which loops may become some.
 
 use super::numbers::Numbers;
-use crate::options::CpuOptions;
+use crate::listing::mnemonics;
+use crate::options::{CpuOptions, KernelNote};
 use crate::wide::Kernel;
 use cranelift_module::FuncId;
 use halide_ir::hash::Map;
@@ -25,7 +26,17 @@ pub(super) struct OutlinedKernel {
     pub(super) id: FuncId,
     /// The loop that it is made of.
     pub(super) name: String,
+    /// The definitions that it computes, if the options ask for its instructions.
+    pub(super) definitions: Vec<(halide_core::ids::FuncId, usize)>,
     pub(super) kernel: Kernel,
+}
+
+impl OutlinedKernel {
+    /// The kernel with its machine instructions.
+    pub(super) fn note(&self) -> KernelNote {
+        let mnemonics = mnemonics(&self.kernel.bytes[..self.kernel.code_bytes]);
+        KernelNote { name: self.name.clone(), definitions: self.definitions.clone(), mnemonics }
+    }
 }
 
 impl Outlined {

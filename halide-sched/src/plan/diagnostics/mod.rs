@@ -4,6 +4,7 @@ mod error;
 mod gpu;
 mod graph;
 mod groups;
+mod instructions;
 mod loops;
 mod names;
 mod places;

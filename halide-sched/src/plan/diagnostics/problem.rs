@@ -9,6 +9,7 @@
 use super::gpu::gpu;
 use super::graph::graph;
 use super::groups::groups;
+use super::instructions::instructions;
 use super::loops::loops;
 use super::names::names;
 use super::places::places;
@@ -16,7 +17,7 @@ use super::reasons::{OrderReason, ScanReason, Shared, StepReason, TogetherReason
 use crate::plan::access::Collision;
 use crate::plan::dependence::Conflict;
 use crate::plan::monoid::MonoidReason;
-use crate::schedule::{LoopKind, Tail, kind_word};
+use crate::schedule::{Extents, FloatMode, LoopKind, Tail, kind_word};
 use halide_core::error::Location;
 use halide_core::types::ScalarType;
 use std::fmt;
@@ -61,7 +62,7 @@ macro_rules! problems {
     };
 }
 
-names!({} loops gpu places graph groups problems);
+names!({} loops instructions gpu places graph groups problems);
 
 /// A remedy as text, or one that may be missing.
 trait Remedy {

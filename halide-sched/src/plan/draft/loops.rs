@@ -6,8 +6,8 @@ use super::said::float_mode;
 use crate::plan::convert;
 use crate::plan::diagnostics::Problem;
 use crate::plan::expressions::{expressions, reachable};
-use crate::plan::stage::{Applied, Atomic, Source, StageDraft, WithDraft};
-use crate::plan::types::{Prefetch, Source as Read, StageVar};
+use crate::plan::stage::{Applied, Atomic, Source, StageDraft, UseDraft, WithDraft};
+use crate::plan::types::{Prefetch, Source as Read, StageVar, Used};
 use crate::schedule::{Condition, Directive, Identity, LoopKind, Site, Subject, Tail, Verb, closest};
 use crate::tuning::MOST_AHEAD;
 use halide_core::ids::FuncId;
@@ -141,6 +141,7 @@ impl Drafter<'_, '_, '_> {
                 let factor = self.amount(func, "factor", 1, factor).map_err(Some)?;
                 mark_part(stage, *kind, var, factor, *tail, source)?;
             }
+            Verb::Use { instruction, axes } => self.use_instruction(instruction, axes, stage, source)?,
             Verb::GpuSingleThread => stage.single_thread(source.number),
             Verb::Partition { var, how } => {
                 let position = stage.find(var)?;
@@ -166,6 +167,48 @@ impl Drafter<'_, '_, '_> {
             Verb::AlignBounds { .. } | Verb::AlignExtent { .. } | Verb::SplitStorage { .. } => {}
             Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } => {}
         }
+        Ok(())
+    }
+
+    /// Makes loops those of the axes of an instruction.
+    fn use_instruction(
+        &self,
+        name: &str,
+        axes: &[(String, String)],
+        stage: &mut StageDraft,
+        source: &Source<'_>,
+    ) -> Applied {
+        let set = self.schedule.instructions();
+        let Some(instruction) = set.find(name) else {
+            let near = closest(name, set.names()).map(str::to_string);
+            let known = set.names().map(str::to_string).collect();
+            return Err(Some(Problem::UnknownInstruction { name: name.to_string(), known, near }));
+        };
+        let names = || instruction.axes().iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
+        let mut vars = Vec::new();
+        for axis in instruction.axes() {
+            let given: Vec<&String> = axes.iter().filter(|(name, _)| *name == axis.name).map(|(_, var)| var).collect();
+            let [var] = given[..] else {
+                let (instruction, axis) = (name.to_string(), axis.name.clone());
+                return Err(Some(Problem::InstructionAxis { instruction, axis, count: given.len() }));
+            };
+            vars.push(stage.loops[stage.find(var)?].var);
+        }
+        if let Some((axis, _)) = axes.iter().find(|(axis, _)| !names().contains(axis)) {
+            let (instruction, axis) = (name.to_string(), axis.clone());
+            return Err(Some(Problem::UnknownInstructionAxis { instruction, axis, axes: names() }));
+        }
+        if let Some((n, var)) = vars.iter().enumerate().find(|(n, var)| vars[..*n].contains(var)) {
+            let (var, axis) = (stage.name(*var).to_string(), names()[n].clone());
+            return Err(Some(Problem::InstructionLoopTwice { instruction: name.to_string(), axis, var }));
+        }
+        for (axis, var) in instruction.axes().iter().zip(&vars) {
+            let loop_name = stage.name(*var).to_string();
+            stage.mark(&loop_name, axis.runs, source)?;
+        }
+        let (instruction, emits) = (name.to_string(), instruction.mnemonic().map(str::to_string));
+        let plan = Used { instruction, vars, emits, at: source.at };
+        stage.uses.push(UseDraft { plan, directive: source.number });
         Ok(())
     }
 

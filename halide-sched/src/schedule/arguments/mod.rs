@@ -8,8 +8,8 @@ mod words;
 pub use argument::Draws;
 pub(super) use argument::{Argument, Reader, Written};
 pub(super) use names::{
-    Dim, Dims, FuncOrImage, Funcs, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim, NewLoop, NewLoopOrLoops,
-    loop_name,
+    AxisLoops, Dim, Dims, FuncOrImage, Funcs, InstructionName, Loop, LoopAligns, LoopOrLoops, Loops, Message, NewDim,
+    NewLoop, NewLoopOrLoops, loop_name,
 };
 pub(super) use numbers::{Estimates, Factor, Identities, Integer, Offset, Remainder, amount};
 pub(super) use words::{AnyOrder, Backward, Commutative};
@@ -23,6 +23,8 @@ macro_rules! kind {
     (NewDim) => { String };
     (FuncOrImage) => { String };
     (Message) => { String };
+    (InstructionName) => { String };
+    (AxisLoops) => { Vec<(String, String)> };
     (Loops) => { Vec<String> };
     (Dims) => { Vec<String> };
     (Funcs) => { Vec<String> };
@@ -55,6 +57,8 @@ macro_rules! kind {
     (builder Amount) => { impl Into<Amount> };
     (builder Condition) => { impl Into<Condition> };
     (builder Message) => { impl Into<String> };
+    (builder InstructionName) => { impl Into<String> };
+    (builder AxisLoops) => { impl IntoIterator<Item = (impl Into<String>, impl LoopName)> };
     (builder Estimates) => { impl IntoIterator<Item = (i64, i64)> };
     (builder Identities) => { impl IntoIterator<Item = impl Into<Identity>> };
     (builder $other:ident) => { kind!($other) };
@@ -74,6 +78,8 @@ macro_rules! kind {
     (Amount $given:ident) => { $given.into() };
     (Condition $given:ident) => { $given.into() };
     (Message $given:ident) => { $given.into() };
+    (InstructionName $given:ident) => { $given.into() };
+    (AxisLoops $given:ident) => { $given.into_iter().map(|(axis, name)| (axis.into(), name.loop_name())).collect() };
     (Estimates $given:ident) => { $given.into_iter().collect() };
     (Identities $given:ident) => { $given.into_iter().map(Into::into).collect() };
     ($other:ident $given:ident) => { $given };

@@ -2,6 +2,7 @@
 
 use super::super::error::ParseError;
 use super::super::func_name::FuncText;
+use super::super::instruction::InstructionSet;
 use super::super::text::{NameText, Quoted, Text, separated};
 use super::super::values::{Align, Condition, Site};
 use super::argument::{Argument, Draws, Reader, Written, several};
@@ -171,6 +172,50 @@ impl Argument for LoopAligns {
     }
     fn draw(from: &mut dyn Draws) -> Vec<(String, Align)> {
         several(from, |from| (from.loop_name(), <Align as Argument>::draw(from)))
+    }
+}
+
+/// The name of an instruction.
+pub(crate) struct InstructionName;
+
+impl Argument for InstructionName {
+    type Value = String;
+    const KIND: &'static str = "instruction";
+    fn read(args: &mut Reader<'_, '_>) -> Result<String, ParseError> {
+        args.required()?.name("the name of an instruction")
+    }
+    fn write(name: &String, out: &mut Written<'_, '_>) -> fmt::Result {
+        out.argument(NameText(name))
+    }
+    fn draw(from: &mut dyn Draws) -> String {
+        let names = InstructionSet::built_in();
+        let at = from.below(names.names().count().max(1));
+        names.names().nth(at).map_or_else(String::new, str::to_string)
+    }
+}
+
+/// Loops for the axes of an instruction: `j=ci`.
+pub(crate) struct AxisLoops;
+
+impl Argument for AxisLoops {
+    type Value = Vec<(String, String)>;
+    const KIND: &'static str = "axis=loop, ...";
+    const OPTIONAL: bool = true;
+    fn read(args: &mut Reader<'_, '_>) -> Result<Vec<(String, String)>, ParseError> {
+        let mut axes = Vec::new();
+        while let Some(text) = args.optional() {
+            let axis = text.name("the name of an axis")?;
+            text.expect("=")?;
+            axes.push((axis, loop_name(text)?));
+        }
+        Ok(axes)
+    }
+    fn write(axes: &Vec<(String, String)>, out: &mut Written<'_, '_>) -> fmt::Result {
+        axes.iter().try_for_each(|(axis, name)| out.argument(format_args!("{}={}", NameText(axis), NameText(name))))
+    }
+    fn draw(from: &mut dyn Draws) -> Vec<(String, String)> {
+        let axes = ["j", "k"];
+        several(from, |from| (axes[from.below(axes.len())].to_string(), from.loop_name()))
     }
 }
 

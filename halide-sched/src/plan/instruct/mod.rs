@@ -1,0 +1,78 @@
+//! Checks that stages compute what the instructions that they `use` mean: the loops fit ([`loops`]), the definition is
+//! the meaning ([`meaning`]), and the operands lie as the instruction reads them ([`layout`]).
+
+mod layout;
+mod loops;
+mod meaning;
+
+use super::diagnostics::{Errors, Problem};
+use super::draft::FuncDraft;
+use super::levels::{DraftLevel, Levels, with_loops};
+use super::stage::{StageDraft, UseDraft};
+use crate::schedule::InstructionSet;
+use halide_core::ids::{FuncId, IdVec};
+use halide_core::pipeline::PipelineData;
+use meaning::{Axes, Side, match_meaning};
+
+/// The Funcs of a pipeline while a schedule is resolved.
+pub(super) struct Funcs<'a> {
+    pub(super) pipeline: &'a PipelineData,
+    pub(super) drafts: &'a IdVec<FuncId, FuncDraft>,
+    pub(super) levels: &'a IdVec<FuncId, Levels>,
+}
+
+impl Funcs<'_> {
+    fn is_inline(&self, func: FuncId) -> bool {
+        self.levels[func].compute == DraftLevel::Inline
+    }
+}
+
+/// Checks the instructions of every stage; `funcs` are those that the schedule speaks of.
+pub(super) fn check(
+    funcs: impl Iterator<Item = FuncId>,
+    of: &Funcs<'_>,
+    instructions: &dyn Fn() -> InstructionSet,
+    errors: &mut Errors<'_>,
+) {
+    let mut set = None;
+    for func in funcs.filter(|func| !of.is_inline(*func)) {
+        for (number, stage) in of.drafts[func].stages.iter().enumerate() {
+            for variant in with_loops(stage) {
+                for used in &variant.uses {
+                    let set = set.get_or_insert_with(instructions);
+                    if let Some(problem) = problem(of, (func, number), variant, used, set) {
+                        errors.report(used.directive, problem);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The first thing that does not fit.
+fn problem(
+    of: &Funcs<'_>,
+    (func, number): (FuncId, usize),
+    stage: &StageDraft,
+    used: &UseDraft,
+    set: &InstructionSet,
+) -> Option<Problem> {
+    // Names are known by now.
+    let (instruction, form) = set.known(&used.plan.instruction)?;
+    if let Some(problem) = loops::problem(stage, used, instruction) {
+        return Some(problem);
+    }
+    let axes = match loops::axes(of.pipeline, func, stage, used) {
+        Ok(axes) => axes,
+        Err(problem) => return Some(problem),
+    };
+    let inner = |other: FuncId| other != form.func;
+    let needle = Side { pipeline: instruction.meaning(), func: form.func, stage: form.stage, is_inline: &inner };
+    let inline = |other: FuncId| of.is_inline(other);
+    let own = Side { pipeline: of.pipeline, func, stage: number, is_inline: &inline };
+    let operands = match match_meaning(instruction, &needle, &own, &Axes::of_form(form), &axes) {
+        Ok(operands) => operands,
+        Err(problem) => return Some(problem),
+    };
+    layout::problem(of, instruction, form, &operands, &axes)
+}

@@ -1,0 +1,98 @@
+//! The checked form of an instruction: names are resolved to what they stand for in its meaning.
+
+use super::super::values::LoopKind;
+use super::Instruction;
+use super::error::InstructionError;
+use halide_core::ids::{FuncId, Id, ImageId, RDomId, VarId};
+use halide_core::pipeline::{Kind, PipelineData, StageDef};
+
+/// A variable of a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AxisVar {
+    /// A pure variable of the output.
+    Pure(VarId),
+    /// A dimension of the reduction domain.
+    Reduction(RDomId, u8),
+}
+
+/// The parts of an instruction's meaning.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The output.
+    pub func: FuncId,
+    /// The definition: its first, or its only update.
+    pub stage: usize,
+    /// The variable of each axis.
+    pub vars: Vec<AxisVar>,
+    /// Images and axes, by their numbers, whose neighbours are neighbours in memory.
+    pub dense: Vec<(ImageId, usize)>,
+}
+
+impl Form {
+    /// The form of an instruction.
+    pub(super) fn of(instruction: &Instruction) -> Result<Form, InstructionError> {
+        let p = &*instruction.meaning;
+        let name = || instruction.name.clone();
+        let more = |what: &str| Err(InstructionError::Meaning { name: name(), what: what.to_string() });
+        let [func] = p.outputs[..] else { return more("several outputs") };
+        let def = &p.funcs[func];
+        if def.types.len() != 1 {
+            return more("a tuple");
+        }
+        if !p.params.iter().as_slice().is_empty() || !p.externs.is_empty() {
+            return more("parameters or extern stages");
+        }
+        if p.funcs.iter().any(|other| other.name != def.name && !other.is_pure()) {
+            return more("other Funcs with updates");
+        }
+        let stage = def.stages.len() - 1;
+        let keeps = |stage: &StageDef| matches!(p.exprs[stage.values[0]].kind, Kind::Before { .. });
+        if stage > 1 || (stage == 1 && !keeps(&def.stages[0])) || (stage == 0 && keeps(&def.stages[0])) {
+            return more("other definitions");
+        }
+        if def.stages[stage].rdom.is_some_and(|rdom| p.rdoms[rdom].predicate.is_some()) {
+            return more("a domain with a condition");
+        }
+        let variables = variables(p, func, stage);
+        let vars = vars(instruction, &variables)?;
+        let dense = instruction.dense.iter().map(|(operand, axis)| {
+            let image = p.images.enumerate().find(|(_, image)| image.name == *operand).map(|(id, _)| id);
+            let axis_at = instruction.axes.iter().position(|a| a.name == *axis);
+            let missing = || InstructionError::Dense { name: name(), operand: operand.clone(), axis: axis.clone() };
+            image.zip(axis_at).ok_or_else(missing)
+        });
+        Ok(Form { func, stage, vars, dense: dense.collect::<Result<_, _>>()? })
+    }
+}
+
+/// The variables of a definition, each with its name.
+fn variables(p: &PipelineData, func: FuncId, stage: usize) -> Vec<(String, AxisVar)> {
+    let def = &p.funcs[func];
+    let pure = def.args.iter().map(|var| (p.vars[*var].clone(), AxisVar::Pure(*var)));
+    let mut all: Vec<(String, AxisVar)> = pure.collect();
+    if let Some(rdom) = def.stages[stage].rdom {
+        let dims = p.rdoms[rdom].dims.iter().zip(0..);
+        all.extend(dims.map(|(dim, n)| (dim.said.clone(), AxisVar::Reduction(RDomId::new(rdom.index()), n))));
+    }
+    all
+}
+
+/// The variable of each axis, each once.
+fn vars(instruction: &Instruction, variables: &[(String, AxisVar)]) -> Result<Vec<AxisVar>, InstructionError> {
+    let name = || instruction.name.clone();
+    for (variable, _) in variables {
+        let count = instruction.axes.iter().filter(|axis| axis.name == *variable).count();
+        if count != 1 {
+            return Err(InstructionError::Axes { name: name(), variable: variable.clone(), count });
+        }
+    }
+    let var = |axis: &super::Axis| {
+        if !matches!(axis.runs, LoopKind::Serial | LoopKind::Vectorized | LoopKind::Unrolled) {
+            return Err(InstructionError::Runs { name: name(), axis: axis.name.clone(), runs: axis.runs });
+        }
+        let found = variables.iter().find(|(variable, _)| *variable == axis.name).map(|(_, var)| *var);
+        let names = || variables.iter().map(|(variable, _)| variable.clone()).collect();
+        found.ok_or_else(|| InstructionError::UnknownAxis { name: name(), axis: axis.name.clone(), variables: names() })
+    };
+    instruction.axes.iter().map(var).collect()
+}

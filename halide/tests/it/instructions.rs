@@ -1,0 +1,250 @@
+//! Instructions that schedules use: what fits is in the code, and what does not is told.
+
+use crate::engines_agree::noise;
+use halide::Tier;
+use halide::features::{CpuFeature, CpuFeatures};
+use halide::prelude::*;
+use halide::schedule::{Extents, Instruction, InstructionError, InstructionSet, LoopKind};
+
+/// `out(x, c) += weights(k, c) * input(k, x)` of u8 by i8.
+fn products(reduced: i32) -> Pipeline {
+    let (input, weights) = (ImageParam::new("input", U8, 2), ImageParam::new("weights", I8, 2));
+    let (x, c, mut out) = (Var::new("x"), Var::new("c"), Func::new("out"));
+    let k = RDom::named("k", [(0, reduced)]);
+    out[(c, x)] = 7.expr();
+    out[(c, x)] += cast::<i32>(weights[(k.x, c)]) * cast::<i32>(input[(k.x, x)]);
+    Pipeline::new([&out]).unwrap()
+}
+
+const DOT: &str = "out.update(0): split(c, co, ci, 16) split(k.x, ko, ki, 4) reorder(ki, ci, ko, co, x)
+    use(dot_u8i8_4, j=ci, k.x=ki)";
+
+fn compiled(pipeline: &Pipeline, schedule: &str) -> Result<Compiled, Error> {
+    pipeline.compile(&schedule.parse().unwrap_or_else(|error| panic!("{error}")), &Target::host())
+}
+
+fn refused(pipeline: &Pipeline, schedule: &str) -> String {
+    match compiled(pipeline, schedule) {
+        Ok(_) => panic!("this is taken: {schedule}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Compares the code of a schedule with the interpreter.
+fn agree(pipeline: &Pipeline, compiled: &Compiled, images: &[(&str, AnyBuffer)], sizes: &[[i64; 2]]) {
+    let reference = Compiler::new(pipeline).engine(Engine::Interp).compile().unwrap();
+    for size in sizes {
+        let run = |compiled: &Compiled| {
+            let call =
+                images.iter().fold(compiled.inputs(), |call, (name, image)| call.image_named(name, image.clone()));
+            call.realize_all(&[Region::of_extents(*size)]).unwrap_or_else(|error| panic!("{size:?}: {error}"))
+        };
+        assert_eq!(run(compiled), run(&reference), "{size:?}");
+    }
+}
+
+fn images(reduced: i64) -> Vec<(&'static str, AnyBuffer)> {
+    let image = |ty, extents: [i64; 2]| noise(ty, &Region::of_extents(extents), 5);
+    vec![("input", image(U8, [reduced, 64])), ("weights", image(I8, [reduced, 128]))]
+}
+
+fn has(feature: CpuFeature) -> bool {
+    Tier::host() > Tier::Baseline && CpuFeatures::host().has(feature)
+}
+
+#[test]
+fn dot_products_are_the_instruction_that_is_named() {
+    let pipeline = products(32);
+    if !has(CpuFeature::Avx512vnni) {
+        let error = refused(&pipeline, DOT);
+        assert!(error.contains("its code has no `vpdpbusd`"), "{error}");
+        return;
+    }
+    let made = compiled(&pipeline, DOT).unwrap_or_else(|error| panic!("{error}"));
+    assert!(made.asm().unwrap().contains("vpdpbusd"), "{}", made.asm().unwrap());
+    let explained = made.explain().unwrap();
+    assert!(
+        explained.contains("use\n  + out.update(0): `dot_u8i8_4` in loops ci, ki, which is `vpdpbusd`"),
+        "{explained}"
+    );
+    agree(&pipeline, &made, &images(32), &[[128, 5], [17, 3], [16, 1], [1, 1], [5, 2]]);
+}
+
+#[test]
+fn multiply_add_is_one_instruction_of_floats_that_may_contract() {
+    let (a, b) = (ImageParam::new("a", F32, 2), ImageParam::new("b", F32, 2));
+    let (x, y, k) = (Var::new("x"), Var::new("y"), RDom::named("k", [(0, 9)]));
+    let (mut scaled, mut out) = (Func::new("scaled"), Func::new("out"));
+    scaled[(x, y)] = b[(x, y)];
+    out[(x, y)] += a[(k.x, y)] * scaled[(x, k.x)];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let schedule = "out.update(0): float(contract) split(x, xo, xi, 16) reorder(xi, k.x, xo, y) use(fma_f32, j=xi)";
+    if !has(CpuFeature::Fma) {
+        return assert!(refused(&pipeline, schedule).contains("has no `vfmadd`"));
+    }
+    let made = compiled(&pipeline, schedule).unwrap_or_else(|error| panic!("{error}"));
+    assert!(made.asm().unwrap().contains("vfmadd"));
+    let strict = refused(&pipeline, &schedule.replace("float(contract)", "float(strict)"));
+    assert!(strict.contains("treats floats as `contract` allows it, and `out.update(0)` is `strict`"), "{strict}");
+    // The other operand is the one whose neighbours are lanes.
+    let turned = "out.update(0): float(contract) split(y, yo, yi, 16) reorder(yi, k.x, x, yo) use(fma_f32, j=yi)";
+    let turned = refused(&pipeline, turned);
+    assert!(turned.contains("instruction `fma_f32`"), "{turned}");
+}
+
+/// Each reason that an instruction does not fit, one at a time.
+#[test]
+fn what_does_not_fit_is_told() {
+    let pipeline = products(32);
+    let case = |from: &str, to: &str, says: &str| {
+        assert!(DOT.contains(from), "{from}");
+        let error = refused(&pipeline, &DOT.replace(from, to));
+        assert!(error.contains(says), "{to}: {error}");
+    };
+    case("dot_u8i8_4", "dot_u8i8_5", "there is no instruction `dot_u8i8_5`");
+    case("dot_u8i8_4", "dot_u8i8_5", "did you mean `dot_u8i8_4`?");
+    case("k.x=ki", "l=ki", "axis `k.x` of instruction `dot_u8i8_4` has no loop");
+    case("k.x=ki", "k.x=ki, l=ko", "instruction `dot_u8i8_4` has no axis `l`; it has `j`, `k.x`");
+    case("k.x=ki", "k.x=ci", "loop `ci` stands for axis `k.x` of instruction `dot_u8i8_4` and for another one");
+    case("j=ci, k.x=ki", "j=ci, k.x=ki, k.x=ko", "axis `k.x` of instruction `dot_u8i8_4` has 2 loops");
+    case("k.x=ki", "k.x=kj", "has no loop `kj`");
+    case(
+        "reorder(ki, ci, ko, co, x)",
+        "reorder(ki, ko, ci, co, x)",
+        "`ci`, `ki`, are not the innermost ones, `ko`, `ki`",
+    );
+    case(
+        "k.x, ko, ki, 4",
+        "k.x, ko, ki, 8",
+        "the extent of loop `ki` is 8, and axis `k.x` of instruction `dot_u8i8_4` needs 4",
+    );
+    case("c, co, ci, 16", "c, co, ci, 12", "the extent of loop `ci` is 12, and axis `j`");
+    case(
+        "k.x=ki)",
+        "k.x=ki) vectorize(ki)",
+        "loop `ki` is vectorized, and instruction `dot_u8i8_4` needs it to be unrolled",
+    );
+    // Weights are the bytes with a sign, and move along `c`; inputs do not.
+    case("split(c, co, ci, 16)", "split(x, co, ci, 16) rename(c, x)", "of instruction `dot_u8i8_4`");
+    let odd = refused(&products(30), DOT);
+    assert!(odd.contains("a guard against iterations beyond the end of `k.x` inside"), "{odd}");
+}
+
+#[test]
+fn definitions_that_differ_are_told_with_the_place() {
+    let (input, weights) = (ImageParam::new("input", U8, 2), ImageParam::new("weights", I8, 2));
+    let (x, c, k) = (Var::new("x"), Var::new("c"), RDom::named("k", [(0, 32)]));
+    let with = |value: Expr| {
+        let mut out = Func::new("out");
+        out[(c, x)] = 7.expr();
+        out[(c, x)] += value;
+        Pipeline::new([&out]).unwrap()
+    };
+    let (weight, value) = (cast::<i32>(weights[(k.x, c)]), cast::<i32>(input[(k.x, x)]));
+    let says = |value: Expr, text: &str| {
+        let error = refused(&with(value), DOT);
+        assert!(error.contains(text), "{text}: {error}");
+    };
+    says(weight + value, "computes `i32(a(k.x)) * i32(b(k.x, j))`");
+    says(weight * value * 2, "instruction `dot_u8i8_4` computes");
+    says(cast::<i32>(weights[(2 * k.x, c)]) * value, "operand `b` of instruction `dot_u8i8_4` moves by");
+    says(cast::<i32>(weights[(k.x, 2 * c)]) * value, "(0, 2) along ci");
+    says(cast::<i32>(weights[(c, k.x)]) * value, "dimension 0 is the one with neighbours");
+    says(cast::<i32>(weights[(k.x, c * x)]) * value, "of which a coordinate is no sum of multiples of loops");
+    says(weight * weight, "instruction `dot_u8i8_4` computes");
+}
+
+/// Operands may change places where operations commute, stand behind inlined Funcs and conversions that lose nothing,
+/// and have other coordinates that do not move.
+#[test]
+fn definitions_match_in_any_spelling() {
+    if !has(CpuFeature::Avx512vnni) {
+        return;
+    }
+    let (input, weights) = (ImageParam::new("input", U8, 2), ImageParam::new("weights", I8, 2));
+    let (x, c, k) = (Var::new("x"), Var::new("c"), RDom::named("k", [(0, 32)]));
+    let (i, j, mut moved) = (Var::new("i"), Var::new("j"), Func::new("moved"));
+    moved[(i, j)] = cast::<i16>(input[(i + 1, j)]);
+    let spellings = [
+        cast::<i32>(input[(k.x, x)]) * cast::<i32>(weights[(k.x, c)]),
+        cast::<i32>(moved[(k.x, x)]) * cast::<i32>(weights[(k.x + 2 * x, c + 3)]),
+        cast::<i32>(cast::<i16>(weights[(k.x, c)])) * cast::<i32>(input[(k.x, x)]),
+    ];
+    for (n, value) in spellings.into_iter().enumerate() {
+        let mut out = Func::new("out");
+        out[(c, x)] = 7.expr();
+        out[(c, x)] = match n {
+            0 => value + out[(c, x)],
+            _ => out[(c, x)] + value,
+        };
+        let pipeline = Pipeline::new([&out]).unwrap();
+        let made = compiled(&pipeline, DOT).unwrap_or_else(|error| panic!("{n}: {error}"));
+        let image = |ty, extents: [i64; 2]| noise(ty, &Region::of_extents(extents), 5);
+        let images = [("input", image(U8, [33, 8])), ("weights", image(I8, [64, 80]))];
+        agree(&pipeline, &made, &images, &[[64, 5], [20, 3], [3, 1]]);
+    }
+}
+
+#[test]
+fn instructions_of_ones_own_are_values() {
+    let (a, b) = (ImageParam::new("a", I32, 1), ImageParam::new("b", I32, 1));
+    let (j, mut sum) = (Var::new("j"), Func::new("sum"));
+    sum[j] = max(a[j], b[j]) - min(a[j], b[j]);
+    let meaning = Pipeline::new([&sum]).unwrap();
+    let apart = Instruction::new("apart", &meaning).axis("j", Extents::UpTo(16), LoopKind::Vectorized).emits("vpmaxsd");
+    let set = InstructionSet::new().with(apart.clone()).unwrap();
+    assert_eq!(set.clone().with(apart).unwrap_err(), InstructionError::Taken { name: "apart".into() });
+
+    let (left, right) = (ImageParam::new("left", I32, 2), ImageParam::new("right", I32, 2));
+    let (x, y, mut out) = (Var::new("x"), Var::new("y"), Func::new("out"));
+    out[(x, y)] = max(right[(y, x)], left[(x, y)]) - min(left[(x, y)], right[(y, x)]);
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let schedule: Schedule = "out: split(x, xo, xi, 8) use(apart, j=xi)".parse().unwrap();
+    let compiler = Compiler::new(&pipeline).instructions(&set).schedule(&schedule);
+    let image = |seed| noise(I32, &Region::of_extents([64, 64]), seed);
+    if Tier::host() > Tier::Baseline {
+        agree(
+            &pipeline,
+            &compiler.compile().unwrap(),
+            &[("left", image(3)), ("right", image(4))],
+            &[[64, 3], [9, 9], [2, 2]],
+        );
+    }
+    // Without the set nobody knows it; with other instructions in the code it is told.
+    assert!(
+        refused(&pipeline, "out: split(x, xo, xi, 8) use(apart, j=xi)").contains("there is no instruction `apart`")
+    );
+    let other = Instruction::new("apart", &meaning).axis("j", Extents::Any, LoopKind::Vectorized).emits("vpsadbw");
+    let set = InstructionSet::new().with(other).unwrap();
+    let error = compiler.clone().instructions(&set).compile().unwrap_err().to_string();
+    assert!(error.contains("`out` uses instruction `apart`, and its code has no `vpsadbw`"), "{error}");
+}
+
+#[test]
+fn instructions_that_mean_nothing_are_refused() {
+    let (a, j) = (ImageParam::new("a", I32, 1), Var::new("j"));
+    let meaning = |make: &dyn Fn(&mut Func)| {
+        let mut out = Func::new("out");
+        make(&mut out);
+        Pipeline::new([&out]).unwrap()
+    };
+    let plain = meaning(&|out| out[j] = a[j] + 1);
+    let axis = |pipeline: &Pipeline| Instruction::new("i", pipeline).axis("j", Extents::Any, LoopKind::Vectorized);
+    let says = |instruction: Instruction, text: &str| {
+        let error = InstructionSet::new().with(instruction).unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    };
+    assert!(InstructionSet::new().with(axis(&plain)).is_ok());
+    says(Instruction::new("i", &plain), "variable `j` of instruction `i` is no axis");
+    says(axis(&plain).axis("j", Extents::Any, LoopKind::Serial), "is 2 axes");
+    says(axis(&plain).axis("k", Extents::Any, LoopKind::Serial), "axis `k` of instruction `i` is no variable");
+    says(Instruction::new("i", &plain).axis("j", Extents::Any, LoopKind::Parallel), "cannot be Parallel");
+    says(axis(&plain).dense("b", "j"), "has no image `b` or no axis `j`");
+    let twice = meaning(&|out| {
+        out[j] = a[j];
+        out[j] += 1;
+    });
+    says(axis(&twice), "has other definitions; write one pure definition");
+    says(axis(&meaning(&|out| out[j] = tuple([a[j], a[j]]))), "has a tuple");
+    says(axis(&meaning(&|out| out[j] = a[j] * Param::<i32>::new("p").expr())), "has parameters");
+}
