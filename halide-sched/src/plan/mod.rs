@@ -34,6 +34,7 @@ mod possible;
 mod query;
 mod rdomain;
 mod recurrence;
+mod reshape;
 mod resolve;
 mod rewrite;
 mod rfactor;

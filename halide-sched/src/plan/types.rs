@@ -294,6 +294,21 @@ pub enum Transform {
         /// The place at which the split was written.
         at: Option<Location>,
     },
+    /// `var = start(outer) + inner + (its minimum)`, in `count` chunks whose sizes differ by at most one: that of number
+    /// `outer` starts at `outer * (extent / count) + min(outer, extent % count)`.
+    Balance {
+        /// The variable replaced.
+        var: StageVar,
+        /// Counts chunks from 0.
+        outer: StageVar,
+        /// Counts inside a chunk from 0.
+        inner: StageVar,
+        /// The number of chunks. Scalar Index: constant or a parameter; at least 1 (checked at run time if a
+        /// parameter).
+        count: halide_ir::Expr,
+        /// The place at which it was written.
+        at: Option<Location>,
+    },
     /// `fused = outer * extent(inner) + inner`, from 0.
     Fuse {
         /// Runs fastest.

@@ -1,6 +1,7 @@
 //! Tests of scheduling and lowering.
 
 mod accesses;
+mod balanced;
 mod blocked;
 mod bounds;
 mod conversions;

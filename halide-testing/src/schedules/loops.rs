@@ -93,7 +93,7 @@ impl Draw<'_> {
                 _ => self.one_of(Tail::ALL),
             }
         } else {
-            self.one_of([Auto, Auto, Auto, GuardWithIf, Predicate])
+            self.one_of([Auto, Auto, Auto, GuardWithIf, Predicate, Balanced])
         }
     }
 }

@@ -111,7 +111,11 @@ impl Nest<'_> {
     pub(super) fn root(&self, mut var: StageVar) -> StageVar {
         let whole = |part: StageVar| {
             self.transforms.iter().find_map(|t| match t {
-                Transform::Split { var, outer, inner, .. } if *outer == part || *inner == part => Some(*var),
+                Transform::Split { var, outer, inner, .. } | Transform::Balance { var, outer, inner, .. }
+                    if *outer == part || *inner == part =>
+                {
+                    Some(*var)
+                }
                 _ => None,
             })
         };
@@ -138,8 +142,11 @@ impl Nest<'_> {
         }
         let is_fused =
             |v: &StageVar| self.transforms.iter().any(|t| matches!(t, Transform::Fuse { fused, .. } if fused == v));
-        let cut = self.transforms.iter().any(|t| matches!(t, Transform::Split { var, .. } if is_fused(var)));
-        if cut { Err(Beyond) } else { Ok(all) }
+        let cuts = |t: &Transform| match t {
+            Transform::Split { var, .. } | Transform::Balance { var, .. } => is_fused(var),
+            Transform::Fuse { .. } => false,
+        };
+        if self.transforms.iter().any(cuts) { Err(Beyond) } else { Ok(all) }
     }
 
     /// The inner parts of a loop that is fused, of whose parts that are fused as well, too.
@@ -197,6 +204,7 @@ impl Nest<'_> {
         for condition in &self.space.conditions {
             system.at_least_zero(pair.form(self.space, condition, side)?);
         }
+        // How balanced chunks begin is not linear.
         for t in self.transforms {
             let Transform::Split { var, outer, inner, factor, .. } = t else { continue };
             let factor = i128::from(halide_ir::build::as_int(factor)?);
