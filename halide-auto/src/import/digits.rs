@@ -47,6 +47,8 @@ pub(super) fn digits(
                 found[*outer] = high;
                 found[*inner] = low;
             }
+            // As many iterations as points, as if each wavefront were as long as the loop that it replaces.
+            Transform::Skew { var, skewed, .. } => found[*skewed] = found[*var].clone(),
             Transform::Fuse { inner, outer, fused } => {
                 found[*fused] = found[*outer].iter().chain(&found[*inner]).copied().collect();
             }

@@ -5,6 +5,7 @@ use super::diagnostics::{OrderReason, Problem};
 use super::stage::{Applied, LoopDraft, Source, StageDraft, wrong};
 use crate::plan::types::{StageVar, Transform};
 use crate::schedule::{LoopKind, Partition, Tail};
+use crate::tuning::MOST_SKEW;
 use halide_ir::Expr;
 
 impl StageDraft {
@@ -69,6 +70,37 @@ impl StageDraft {
         }
         self.transforms.push(Transform::Fuse { inner: inner_loop.var, outer: outer_loop.var, fused });
         self.keep_order()
+    }
+
+    /// Replaces loop `var` by its sums with `by` times loop `along`.
+    pub(super) fn skew(&mut self, var: &str, by: i64, along: &str, skewed: &str, source: &Source<'_>) -> Applied {
+        if var == along {
+            return wrong(Problem::SkewByItself { name: var.to_string() });
+        }
+        if by == 0 {
+            return wrong(Problem::SkewByNothing { var: var.to_string(), along: along.to_string() });
+        }
+        if by.unsigned_abs() > MOST_SKEW.unsigned_abs() {
+            return wrong(Problem::TooLarge { what: "factor of a skew", value: by.saturating_abs(), most: MOST_SKEW });
+        }
+        let (position, along_at) = (self.find(var)?, self.find(along)?);
+        let (old, along) = (self.loops[position].var, self.loops[along_at].var);
+        self.check_new(skewed, &[old])?;
+        self.replaced.insert(var.to_string(), format!("`{}`", source.text));
+        let reduction = self.vars[old].reduction || self.vars[along].reduction;
+        let skewed = self.new_var(skewed, reduction);
+        self.loops[position].var = skewed;
+        self.transforms.push(Transform::Skew { var: old, by, along, skewed });
+        // For one value of `var`, the skewed loop orders those of `along`, too.
+        let matters = |v: &StageVar| self.natural.contains(v);
+        if matters(&old) || matters(&along) {
+            let loops = self.loops.iter().map(|l| l.var);
+            self.natural = loops.filter(|v| *v == skewed || matters(v)).collect();
+            if along_at > position {
+                return self.check_order(vec![skewed]);
+            }
+        }
+        Ok(())
     }
 
     /// Gives a loop another name.

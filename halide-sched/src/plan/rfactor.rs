@@ -211,6 +211,9 @@ fn shape(
                 (false, false) => continue,
                 _ => Some(Problem::SaidBeforeRfactor { verb: verb.to_string() }),
             },
+            Verb::Skew { var, along, .. } if is_reduction(var) || is_reduction(along) => {
+                Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
+            }
             Verb::Reorder(vars) if vars.iter().any(is_reduction) => {
                 Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
             }

@@ -22,7 +22,7 @@ impl StageDraft {
                     (*var, *inner, shift.contains(tail))
                 }
                 Transform::Balance { var, inner, .. } => (*var, *inner, false),
-                Transform::Fuse { .. } => return None,
+                Transform::Skew { .. } | Transform::Fuse { .. } => return None,
             };
             if moves && (!inner || part == var) && !self.vars[whole].reduction {
                 return Some(made_by);

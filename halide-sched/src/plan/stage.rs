@@ -355,14 +355,19 @@ impl StageDraft {
         Ok(())
     }
 
-    /// The definition's variables that `var` is made of.
+    /// The definition's variables that change with `var`: those that it is made of, and those that are skewed by it.
     pub(super) fn roots(&self, var: StageVar) -> BTreeSet<StageVar> {
         let mut roots = BTreeSet::new();
         let mut todo = vec![var];
         while let Some(v) = todo.pop() {
+            todo.extend(self.transforms.iter().filter_map(|t| match t {
+                Transform::Skew { var, along, .. } if *along == v => Some(*var),
+                _ => None,
+            }));
             match self.maker(v) {
                 None => drop(roots.insert(v)),
                 Some(Transform::Split { var, .. } | Transform::Balance { var, .. }) => todo.push(*var),
+                Some(Transform::Skew { var, .. }) => todo.push(*var),
                 Some(Transform::Fuse { inner, outer, .. }) => todo.extend([*inner, *outer]),
             }
         }
@@ -375,6 +380,7 @@ impl StageDraft {
             Transform::Split { outer, inner, .. } | Transform::Balance { outer, inner, .. } => {
                 *outer == var || *inner == var
             }
+            Transform::Skew { skewed, .. } => *skewed == var,
             Transform::Fuse { fused, .. } => *fused == var,
         })
     }

@@ -294,7 +294,7 @@ pub enum Transform {
         /// The place at which the split was written.
         at: Option<Location>,
     },
-    /// `var = start(outer) + inner + (its minimum)`, in `count` chunks whose sizes differ by at most one: that of number
+    /// `var = start(outer) + inner + (its minimum)`, in `count` chunks of sizes that differ by one at most. Number
     /// `outer` starts at `outer * (extent / count) + min(outer, extent % count)`.
     Balance {
         /// The variable replaced.
@@ -308,6 +308,17 @@ pub enum Transform {
         count: halide_ir::Expr,
         /// The place at which it was written.
         at: Option<Location>,
+    },
+    /// `skewed = var + by * along`, counted from the least such sum, 0. The loop over `along` stays.
+    Skew {
+        /// The variable replaced.
+        var: StageVar,
+        /// Not 0.
+        by: i64,
+        /// The variable whose multiples are added.
+        along: StageVar,
+        /// The new loop.
+        skewed: StageVar,
     },
     /// `fused = outer * extent(inner) + inner`, from 0.
     Fuse {

@@ -86,6 +86,7 @@ fn values_are_the_same() {
             "f.update(0): split(r.x, ro, ri, 3, Balanced) reorder(ri, x, ro)",
             "f.update(0): split(r.x, ro, ri, 4, Balanced) split(x, xo, xi, 3, Balanced) reorder(xi, ri, ro, xo) parallel(xo)",
             "f.update(0): unroll(r.x, 2, Balanced)",
+            "f.update(0): split(r.x, ro, ri, 2, Balanced) reorder(ri, x, ro) vectorize(x, 4)",
         ],
     );
 }
@@ -122,4 +123,29 @@ fn what_is_refused() {
     .assert_eq(&illegal(&p, "g: split(x, xo, xi, 0, Balanced)"));
     let image = random_image(I32, &Region::of_spans([(0, 20), (-2, 20)]), 3);
     check(&p, "g: parallel(y, 3, Balanced)", &[("in", image)], &Region::of_extents([9, 7]));
+}
+
+/// Chunks of an update that reads what it stored before: in the order of the definition where that matters.
+#[test]
+fn order_in_chunks() {
+    let input = ImageParam::new("in", I32, 2);
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = input[(x, y)];
+    let r = RDom::named("r", [(1, 10), (0, 7)]);
+    f[(r.x, r.y)] = f[(r.x, r.y)] + f[(r.x - 1, r.y)] * 3;
+    let p = Pipeline::new([&f]).unwrap();
+    hold_at(
+        &p,
+        &[
+            "f.update(0): parallel(r.y, 3, Balanced)",
+            "f.update(0): split(r.x, xo, xi, 3, Balanced)",
+            "f.update(0): split(r.x, xo, xi, 3, Balanced) reorder(xi, r.y, xo) vectorize(r.y, 4)",
+        ],
+        &[&[(0, 11), (0, 7)]],
+    );
+    for schedule in ["parallel(r.x, 3, Balanced)", "split(r.x, xo, xi, 3, Balanced) reorder(xo, xi)"] {
+        let text = illegal(&p, &format!("f.update(0): {schedule}"));
+        assert!(text.contains("one stores to `f(r.x, r.y)` and another one loads `f(r.x - 1, r.y)`"), "{text}");
+    }
 }

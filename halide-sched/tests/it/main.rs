@@ -38,6 +38,7 @@ mod scale;
 mod scans;
 mod settled;
 mod sites;
+mod skewed;
 mod sliding;
 mod sliding_tails;
 mod specialised;

@@ -32,6 +32,9 @@ fn roots(plan: &StagePlan, var: StageVar, found: &mut impl FnMut(VarOrigin)) {
             {
                 roots(plan, *whole, found);
             }
+            Transform::Skew { var: old, along, skewed, .. } if *skewed == var || *along == var => {
+                roots(plan, *old, found);
+            }
             Transform::Fuse { inner, outer, fused } if *fused == var => {
                 roots(plan, *inner, found);
                 roots(plan, *outer, found);

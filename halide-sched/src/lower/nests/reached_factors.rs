@@ -28,7 +28,7 @@ fn collect<'p>(plan: &'p StagePlan, mut reached: Expr, all: &mut Vec<(Expr, &'p 
 pub(crate) fn where_reached<'p>(plan: &'p StagePlan, reached: &Expr) -> Cow<'p, StagePlan> {
     let is_variable = |t: &Transform| match t {
         Transform::Split { factor, .. } | Transform::Balance { count: factor, .. } => build::as_int(factor).is_none(),
-        Transform::Fuse { .. } => false,
+        Transform::Skew { .. } | Transform::Fuse { .. } => false,
     };
     if build::as_bool(reached) == Some(true) || !plan.transforms.iter().any(is_variable) {
         return Cow::Borrowed(plan);

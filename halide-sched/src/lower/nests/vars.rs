@@ -61,6 +61,7 @@ impl<'c> Vars<'c> {
     pub(crate) fn consumer(&self, var: StageVar) -> Option<&'c Transform> {
         self.plan.transforms.iter().find(|t| match t {
             Transform::Split { var: v, .. } | Transform::Balance { var: v, .. } => *v == var,
+            Transform::Skew { var: v, .. } => *v == var,
             Transform::Fuse { inner, outer, .. } => *inner == var || *outer == var,
         })
     }
@@ -71,6 +72,7 @@ impl<'c> Vars<'c> {
             Transform::Split { outer, inner, .. } | Transform::Balance { outer, inner, .. } => {
                 *outer == var || *inner == var
             }
+            Transform::Skew { skewed, .. } => *skewed == var,
             Transform::Fuse { fused, .. } => *fused == var,
         })
     }
@@ -104,6 +106,9 @@ impl<'c> Vars<'c> {
                 Transform::Split { var: parent, factor, .. } => ceil_div(&self.extent(*parent), factor),
                 Transform::Balance { outer, count, .. } if *outer == var => count.clone(),
                 Transform::Balance { var: parent, count, .. } => ceil_div(&self.extent(*parent), count),
+                Transform::Skew { var: old, by, along, .. } => {
+                    build::add(self.extent(*old), build::mul(build::int(by.abs()), self.last(*along)))
+                }
                 Transform::Fuse { inner, outer, .. } => build::mul(self.not_negative(*inner), self.extent(*outer)),
             },
         }
@@ -158,6 +163,26 @@ impl<'c> Vars<'c> {
         (start, build::add(least, more))
     }
 
+    /// The value of `var` where it is skewed by a multiple of another variable, `along`, whose value is given.
+    fn unskewed(&self, var: StageVar, (by, along): (i64, StageVar), skewed: &Expr, value: &Expr) -> Expr {
+        let mut steps = build::sub(value.clone(), self.min(along));
+        if by < 0 {
+            // The least sum is that of the last value.
+            steps = build::sub(steps, self.last(along));
+        }
+        build::add(build::sub(skewed.clone(), build::mul(build::int(by), steps)), self.min(var))
+    }
+
+    /// The last value of `var`, counted from the first one.
+    fn last(&self, var: StageVar) -> Expr {
+        build::offset(self.cover(var, self.extent(var)), -1)
+    }
+
+    /// The last value of `var` that is asked for.
+    pub(crate) fn end(&self, var: StageVar) -> Expr {
+        build::offset(build::add(self.min(var), self.extent(var)), -1)
+    }
+
     /// The value of `var`, where `leaf` gives the variable of each loop.
     pub(crate) fn value(&self, var: StageVar, leaf: &dyn Fn(StageVar) -> Expr) -> Expr {
         match self.consumer(var) {
@@ -169,6 +194,9 @@ impl<'c> Vars<'c> {
             Some(t @ Transform::Balance { outer, inner, .. }) => {
                 let (start, _) = self.balanced(t, &self.value(*outer, leaf));
                 build::add(build::add(start, self.value(*inner, leaf)), self.min(var))
+            }
+            Some(Transform::Skew { by, along, skewed, .. }) => {
+                self.unskewed(var, (*by, *along), &self.value(*skewed, leaf), &self.value(*along, leaf))
             }
             Some(Transform::Fuse { inner, outer, fused }) => {
                 let all = self.value(*fused, leaf);
@@ -223,6 +251,11 @@ impl<'c> Vars<'c> {
                 all.extend(self.leaves(*inner));
                 all
             }
+            Some(Transform::Skew { along, skewed, .. }) => {
+                let mut all = self.leaves(*skewed);
+                all.extend(self.leaves(*along));
+                all
+            }
             Some(Transform::Fuse { fused, .. }) => self.leaves(*fused),
         }
     }
@@ -235,6 +268,14 @@ impl<'c> Vars<'c> {
                 if self.trimmed(*inner).is_none() {
                     let (_, size) = self.balanced(t, &self.value(*outer, leaf));
                     let cond = build::lt(build::likely(self.value(*inner, leaf)), size);
+                    guards.push(Guard { cond, leaves: self.leaves(*var), skips_all: true });
+                }
+                continue;
+            }
+            if let Transform::Skew { var, .. } = t {
+                let (first, last) = (self.min(*var), self.end(*var));
+                let value = build::likely(self.value(*var, leaf));
+                for cond in [build::ge(value.clone(), first), build::le(value, last)] {
                     guards.push(Guard { cond, leaves: self.leaves(*var), skips_all: true });
                 }
                 continue;
@@ -299,6 +340,18 @@ impl<'c> Vars<'c> {
                 let clamps = self.shares_loops() && self.may_be_empty(t, fixed);
                 let first = if clamps { build::min(first, end.clone()) } else { first };
                 (first, build::min(build::likely(last), end))
+            }
+            Some(t @ Transform::Skew { by, along, skewed, .. }) => {
+                let (s_min, s_max) = self.range(*skewed, fixed, leaf);
+                let (a_min, a_max) = self.range(*along, fixed, leaf);
+                let (a_min, a_max) = if *by > 0 { (a_min, a_max) } else { (a_max, a_min) };
+                let first = self.unskewed(var, (*by, *along), &s_min, &a_max);
+                let last = self.unskewed(var, (*by, *along), &s_max, &a_min);
+                let (least, most) = (self.min(var), self.end(var));
+                let clamps = self.shares_loops() && self.may_be_empty(t, fixed);
+                let first = if clamps { build::min(first, most.clone()) } else { first };
+                let last = if clamps { build::max(last, least.clone()) } else { last };
+                (build::max(build::likely(first), least), build::min(build::likely(last), most))
             }
             Some(Transform::Fuse { inner, fused, .. }) => {
                 let Some(point) = self.point(*fused, fixed, leaf) else { return self.whole(var) };
