@@ -1,10 +1,11 @@
 //! Skewed loops: wavefronts of updates that read what they stored before, and loops of pure definitions.
 
 use crate::matrix::{check, random_image};
-use crate::support::{hold_at, illegal, stencil};
-use halide_core::buffer::Region;
+use crate::support::{hold_at, illegal, lowered, stencil};
+use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_ir::eval;
 
 /// Gauss-Seidel: each point from its neighbours, of which two are new already.
 fn seidel(w: i32, h: i32) -> Pipeline {
@@ -186,4 +187,20 @@ fn last_stores_stay_last() {
         let text = illegal(&p, &format!("f.update(0): {schedule}"));
         assert!(text.contains("both store to `f(1, r.y)`"), "{text}");
     }
+}
+
+/// The loop over a wavefront runs over its points only: conditions of points become bounds of the loop.
+#[test]
+fn wavefronts_have_no_other_points() {
+    let (w, h) = (12, 9);
+    let p = seidel(w, h);
+    let program = lowered(&p, "f.update(0): skew(r.x, 1, r.y, t) reorder(r.y, t) parallel(r.y)");
+    let image = random_image(I32, &Region::of_spans([(-1, w + 2), (-1, h + 2)]), 7);
+    let mut outputs = [AnyBuffer::with_region(I32, &Region::of_spans([(0, w), (0, h)])).unwrap()];
+    let stats = eval::run(&program, &[], &[image], &mut outputs).unwrap();
+    let iterations = |name: &str| -> u64 {
+        program.loops.enumerate().filter(|(_, l)| l.name == name).map(|(id, _)| stats.iterations[id]).sum()
+    };
+    assert_eq!(iterations("f.update(0).t"), (w - 2 + h - 2 - 1) as u64);
+    assert_eq!(iterations("f.update(0).r.y"), ((w - 2) * (h - 2)) as u64);
 }
