@@ -12,7 +12,8 @@ use halide_core::buffer::{AnyBuffer, Dim};
 use halide_core::ids::{IdVec, ImageId, ParamId};
 use halide_core::value::Scalar;
 use halide_ir::{Program, eval};
-use halide_sched::nest::{self, Nest, NestQuery};
+use halide_sched::nest::{self, Nest, NestQuery, Work};
+use std::collections::BTreeSet;
 
 /// The largest part by which counts may be off where some iterations stand for others.
 const MOST_OFF: f64 = 0.25;
@@ -44,8 +45,36 @@ fn counts_alone(
     Ok(())
 }
 
+/// Holds the work of a nest, which is found without a run, against what a run counts: points, bytes and operations of
+/// each Func, and the bytes that it reads of each buffer.
+fn same_work(work: &Work, program: &Program, counters: &[i64]) -> Result<(), Failure> {
+    let value = |name: &str| program.counters.iter().position(|c| c == name).map_or(0, |at| counters[at] as u64);
+    for func in program.func_names.iter() {
+        let own = work.funcs.iter().find(|w| w.name == *func).cloned().unwrap_or_default();
+        let bytes = |is_store: bool| own.traffic.iter().filter(|(t, _)| t.is_store == is_store).map(|(_, n)| n).sum();
+        let said = [own.points, bytes(false), bytes(true), own.operations.values().sum()];
+        let whats = [Counted::Points, Counted::Loaded, Counted::Stored, Counted::Operations];
+        let counted = whats.map(|what| value(&what.counter(func)));
+        if said != counted {
+            let text = format!("`{func}` has {counted:?} points, bytes read and stored, operations; its work {said:?}");
+            return Err(failure("work", format!("{text}\n{work}\n{program}")));
+        }
+        let buffers: BTreeSet<&String> = own.traffic.keys().filter(|t| !t.is_store).map(|t| &t.buffer).collect();
+        for buffer in buffers {
+            let reads = own.traffic.iter().filter(|(t, _)| !t.is_store && t.buffer == *buffer);
+            let (said, name) = (reads.map(|(_, n)| n).sum::<u64>(), Counted::Loaded.counter(func));
+            let counted = value(&format!("{name} from {buffer}"));
+            if said != counted {
+                let text = format!("`{func}` reads {counted} bytes from `{buffer}`; its work says {said}");
+                return Err(failure("work", format!("{text}\n{work}\n{program}")));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Evaluates a case with counters, and holds what its nest says against them: with each iteration counted they are
-/// equal. Also says if they are near where few iterations stand for all.
+/// equal. So is its work. Also says if they are near where few iterations stand for all.
 pub fn check(case: &Case) -> Result<(Outcome, bool), Failure> {
     let mut case = case.main_part();
     let Ok(plan) = plan::resolve(&case.pipeline, &case.schedule, &case.target) else {
@@ -84,6 +113,11 @@ pub fn check(case: &Case) -> Result<(Outcome, bool), Failure> {
     if !each.guesses.is_empty() {
         return Ok((Outcome::Refused("depends on data".into()), true));
     }
+    let work = query.work(&sizes);
+    if !work.unknown.is_empty() {
+        return Err(failure("work", format!("nothing depends on data, but {work}\n{case}\n{each}\n{program}")));
+    }
+    same_work(&work, &program, &stats.counters).map_err(|f| failure("work", format!("{}\n{case}", f.text)))?;
     let mut is_near = true;
     for func in program.func_names.iter() {
         let counted = [Counted::Points, Counted::Elements, Counted::Allocations].map(|what| {

@@ -322,6 +322,9 @@ pub(crate) const MOST_CONDITIONS: usize = 600;
 /// A prefetch is at most so many iterations ahead, so that its addresses can be counted in 64 bits.
 pub(crate) const MOST_AHEAD: i64 = 1 << 16;
 
+/// The largest factor of a skew, so that wavefronts can be counted in 64 bits.
+pub(crate) const MOST_SKEW: i64 = 1 << 16;
+
 /// The largest number of lanes or copies: more is surely not meant, and would take for ever to compile.
 pub(crate) const MOST_FACTOR: i64 = 4096;
 

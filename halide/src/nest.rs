@@ -1,4 +1,4 @@
-//! The query for the costs of a call's loop nest.
+//! The queries for the costs and the work of a call's loop nest.
 
 use crate::call::Call;
 use crate::compiled::Compiled;
@@ -7,6 +7,7 @@ use halide_core::buffer::{Dim, Region};
 use halide_core::ids::{IdVec, ImageId};
 use halide_sched::lower::LowerOptions;
 pub use halide_sched::nest::{AccessCost, Item, LoopCost, Nest, PointsCost, StoreCost};
+pub use halide_sched::nest::{FuncWork, Operation, StrideClass, Traffic, Work};
 use halide_sched::nest::{NestQuery, Sizes, dims, output_dims};
 use halide_sched::plan::{self, Level, Plan};
 use halide_sched::schedule::{FloatMode, Schedule};
@@ -38,6 +39,35 @@ impl Call<'_> {
         self.nest_of(self.compiled().plan(), regions)
     }
 
+    /// Returns the work of this call for outputs over these regions, one per output Func: operations by class and type,
+    /// and bytes read and stored of each buffer by stride class. Nothing is run. The counts are exact: loops with the
+    /// same work in all iterations are multiplied out, others summed up. What depends on data is listed in
+    /// [`Work::unknown`] and not counted; [`Call::count`] runs a call for that. What extern stages do is not counted.
+    ///
+    /// ```
+    /// use halide::nest::{Operation, StrideClass};
+    /// use halide::prelude::*;
+    /// let image = ImageParam::new("image", F32, 2);
+    /// let (x, y) = vars!(x, y);
+    /// let (mut f, r) = (Func::new("f"), RDom::new([(0, 8), (0, 8)]));
+    /// r.where_(r.x.le(r.y));
+    /// f[(x, y)] = Expr::from(0.0f32);
+    /// f[(x, y)] += image[(r.x, y)] * 2.0f32;
+    /// let compiled = Pipeline::new([&f])?.compile(&Schedule::new(), &Target::host())?;
+    /// let work = compiled.inputs().work(&[Region::of_extents([10, 4])])?;
+    /// // A triangle has 36 points.
+    /// assert_eq!(work.operations(Operation::Multiply, F32), 36 * 40);
+    /// assert_eq!(work.bytes_read("image"), 36 * 40 * 4);
+    /// assert_eq!(work.bytes(|t| t.buffer == "image" && t.stride == StrideClass::Broadcast), 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Call::nest`].
+    pub fn work(&self, regions: &[Region]) -> Result<Work, Error> {
+        self.at_sizes(self.compiled().plan(), regions, NestQuery::work)
+    }
+
     /// Explains [`Call::nest`]: a line for each loop, allocation and definition, totals, and for each Func how many
     /// times its points are computed, in comparison with all Funcs at the root.
     ///
@@ -63,6 +93,16 @@ impl Call<'_> {
     }
 
     pub(crate) fn nest_of(&self, plan: &Plan, regions: &[Region]) -> Result<Nest, Error> {
+        self.at_sizes(plan, regions, NestQuery::at)
+    }
+
+    /// Asks the loop nest of a plan about the sizes of this call.
+    fn at_sizes<T>(
+        &self,
+        plan: &Plan,
+        regions: &[Region],
+        ask: impl FnOnce(&NestQuery, &Sizes<'_>) -> T,
+    ) -> Result<T, Error> {
         self.check_regions(regions)?;
         let compiled: &Compiled = self.compiled();
         let pipeline = compiled.pipeline();
@@ -76,7 +116,7 @@ impl Call<'_> {
         let images: IdVec<ImageId, Vec<Dim>> = images.collect();
         let query = NestQuery::new(plan, &LowerOptions::default()).map_err(Error::Lower)?;
         let outputs = output_dims(pipeline, regions);
-        Ok(query.at(&Sizes { images: &images, outputs: &outputs, params: &bound.params }))
+        Ok(ask(&query, &Sizes { images: &images, outputs: &outputs, params: &bound.params }))
     }
 }
 

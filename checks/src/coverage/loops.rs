@@ -46,6 +46,8 @@ pub(super) fn may_have(word: LoopWord, tail: Tail) -> bool {
     match word {
         LoopWord::Fuse | LoopWord::Reorder => false,
         LoopWord::Parallel => !matches!(tail, Tail::ShiftInwardsAndBlend | Tail::RoundUpAndBlend),
+        // Of balanced chunks, only those of a constant extent have a constant size.
+        LoopWord::Vectorize | LoopWord::Unroll => tail != Tail::Balanced,
         _ => true,
     }
 }

@@ -60,7 +60,9 @@ impl Product {
 fn pairs() -> Vec<(Tail, LoopWord, LoopWord)> {
     let mut all = Vec::new();
     for tail in Tail::ALL {
-        for first in LoopWord::ALL.into_iter().filter(|first| may_have(*first, Tail::Auto)) {
+        let legal =
+            |first: &LoopWord| may_have(*first, Tail::Auto) && (tail != Tail::Balanced || may_have(*first, tail));
+        for first in LoopWord::ALL.into_iter().filter(legal) {
             all.extend(LoopWord::ALL.map(|second| (tail, first, second)));
         }
     }

@@ -39,6 +39,16 @@ pub(super) fn digits(
                 found[*outer] = high;
                 found[*inner] = low;
             }
+            // As many chunks, as large as the largest one.
+            Transform::Balance { var, outer, inner, count, .. } => {
+                let all: i64 = found[*var].iter().map(|digit| digit.count).fold(1, i64::saturating_mul);
+                let size = pieces(all, amount(count, params).unwrap_or(1).max(1)).max(1);
+                let (high, low) = split(&found[*var], size);
+                found[*outer] = high;
+                found[*inner] = low;
+            }
+            // As many iterations as points, as if each wavefront were as long as the loop that it replaces.
+            Transform::Skew { var, skewed, .. } => found[*skewed] = found[*var].clone(),
             Transform::Fuse { inner, outer, fused } => {
                 found[*fused] = found[*outer].iter().chain(&found[*inner]).copied().collect();
             }

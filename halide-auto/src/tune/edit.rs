@@ -78,7 +78,11 @@ impl Draft {
         let makes_loops = |verb: &Verb| {
             matches!(
                 verb,
-                Verb::Split { .. } | Verb::Fuse { .. } | Verb::Rename { .. } | Verb::Mark { factor: Some(_), .. }
+                Verb::Split { .. }
+                    | Verb::Fuse { .. }
+                    | Verb::Skew { .. }
+                    | Verb::Rename { .. }
+                    | Verb::Mark { factor: Some(_), .. }
             )
         };
         let last = self.0.iter().rposition(|d| d.subject == *subject && makes_loops(&d.verb)).unwrap_or(0);

@@ -10,12 +10,16 @@
 //! A price of a schedule is held against this: it says what lowering makes of the schedule, whatever a model says.
 
 mod count;
+mod exact;
 mod formula;
+mod numbers;
+mod operation;
 pub mod range;
 mod steps;
 mod text;
 mod touched;
 mod tree;
+mod work;
 
 use crate::lower::storage::split_storage::{Splits, splits};
 use crate::lower::{LowerError, LowerOptions, lower_to_hoisted};
@@ -29,10 +33,12 @@ use halide_core::pipeline::PipelineData;
 use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
 use halide_ir::{BufId, BufferRole, DimField, ForKind, LoopId, Program, Sym};
+pub use operation::Operation;
 use range::Range;
 use std::collections::BTreeSet;
 pub use steps::AccessCost;
 use tree::{Node, Tree};
+pub use work::{FuncWork, StrideClass, Traffic, Work};
 
 /// The loop nest of a plan, ready to be asked for its costs.
 pub struct NestQuery {
@@ -185,8 +191,17 @@ impl NestQuery {
         self.counted(sizes, true)
     }
 
-    fn counted(&self, sizes: &Sizes<'_>, each: bool) -> Nest {
-        let mut env = Env {
+    /// Returns the work at `sizes`, exactly but for what [`Work::unknown`] says. Boxes are multiplied out; of loops
+    /// whose ends or conditions change all along another one, such as those of a triangle, each iteration is counted.
+    pub fn work(&self, sizes: &Sizes<'_>) -> Work {
+        let mut env = self.env(sizes);
+        let accesses = self.accesses(sizes, &mut env);
+        work::work(&self.program, &self.tree, &mut self.env(sizes), &accesses)
+    }
+
+    /// The values of symbols and parameters outside of all loops.
+    fn env<'s>(&self, sizes: &Sizes<'s>) -> Env<'s> {
+        Env {
             symbols: self.symbols.all().fold(Vec::new(), |mut all, (s, number)| {
                 all.resize(all.len().max(number + 1), Range::Any);
                 all[number] = self.given(s, sizes);
@@ -194,12 +209,20 @@ impl NestQuery {
             }),
             params: sizes.params,
             steps: Vec::new(),
-        };
+        }
+    }
+
+    fn accesses(&self, sizes: &Sizes<'_>, env: &mut Env<'_>) -> Vec<Vec<AccessCost>> {
+        let strides = |buf| self.dims(buf, sizes).map(|dims| dims.iter().map(|dim| dim.stride).collect());
+        steps::accesses((&self.program, &self.splits), &self.tree, env, &strides)
+    }
+
+    fn counted(&self, sizes: &Sizes<'_>, each: bool) -> Nest {
+        let mut env = self.env(sizes);
         let mut walk = Walk::new(&self.program, each);
         let counts = walk.node(&self.tree.body, &mut env, true);
         let argument_bytes = touched::arguments(&self.program, &self.tree, &mut env);
-        let strides = |buf| self.dims(buf, sizes).map(|dims| dims.iter().map(|dim| dim.stride).collect());
-        let accesses = steps::accesses((&self.program, &self.splits), &self.tree, &mut env, &strides);
+        let accesses = self.accesses(sizes, &mut env);
         let body = self.items(&self.tree.body, &mut counts.rows.into_iter(), &mut accesses.into_iter());
         let guesses = walk.guesses();
         Nest { body, work: counts.work, span: counts.span, peak_bytes: counts.bytes, argument_bytes, guesses }

@@ -2,13 +2,15 @@
 //! place of expressions.
 
 use super::formula::{Formula, Symbols};
+use super::operation::Operation;
 use crate::tuning::SETTLED_ITERATIONS;
 use halide_core::ids::FuncId;
-use halide_ir::hash::Map;
+use halide_core::types::ScalarType;
+use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{any_node, deep, for_each_node, for_each_stmt};
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Program, Stmt, Sym, build};
 use halide_solve::simplify::{Facts, simplify};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A program as a tree.
 pub(super) struct Tree {
@@ -60,6 +62,8 @@ pub(super) struct Provide {
     pub(super) stores: Vec<Access>,
     pub(super) reads: Vec<Access>,
     pub(super) operations: u32,
+    /// Operations by class and type, also those of coordinates and of the mask.
+    pub(super) classes: BTreeMap<(Operation, ScalarType), u64>,
 }
 
 /// An element of a buffer.
@@ -88,6 +92,18 @@ impl Node {
             Node::If { then, otherwise, .. } => then.rows() + otherwise.rows(),
             Node::For(l) => 1 + l.rows,
             Node::Realize(r) => 1 + r.body.rows(),
+            Node::Provide(_) => 1,
+        })
+    }
+
+    /// The number of definitions.
+    pub(super) fn definitions(&self) -> usize {
+        deep(|| match self {
+            Node::Block(all) => all.iter().map(Node::definitions).sum(),
+            Node::Let { body, .. } => body.definitions(),
+            Node::If { then, otherwise, .. } => then.definitions() + otherwise.definitions(),
+            Node::For(l) => l.body.definitions(),
+            Node::Realize(r) => r.body.definitions(),
             Node::Provide(_) => 1,
         })
     }
@@ -170,10 +186,15 @@ impl Maker<'_> {
         let reads = self.reads(values.iter().map(|(_, value)| value).chain(args).chain(mask));
         let coordinates: Vec<Formula> = args.iter().map(|arg| self.formula(arg)).collect();
         let stores = values.iter().map(|(buf, _)| Access { buf: *buf, args: coordinates.clone() }).collect();
-        let mut seen = Map::default();
-        for (_, value) in values {
+        let (mut seen, mut classes) = (Set::default(), BTreeMap::new());
+        let mut operations = 0;
+        let all = values.iter().map(|(_, value)| (value, 1)).chain(args.iter().chain(mask).map(|e| (e, 0)));
+        for (value, share) in all {
             for_each_node(value, &mut |n| {
-                seen.insert(n.clone(), is_operation(n));
+                if let Some(class) = Operation::class(n).filter(|_| seen.insert(n.clone())) {
+                    operations += share;
+                    *classes.entry(class).or_default() += 1;
+                }
             });
         }
         Node::Provide(Box::new(Provide {
@@ -181,7 +202,8 @@ impl Maker<'_> {
             mask: mask.map(|mask| self.formula(mask)),
             stores,
             reads,
-            operations: seen.values().filter(|is| **is).count() as u32,
+            operations,
+            classes,
         }))
     }
 
@@ -226,18 +248,6 @@ fn stores(s: &Stmt, found: &mut Vec<BufId>) {
         found.extend(values.iter().map(|(buf, _)| *buf));
     }
     for_each_stmt(s, |inner| stores(inner, found));
-}
-
-/// Returns true if a node computes data: what coordinates are made of costs little or nothing.
-fn is_operation(n: &Expr) -> bool {
-    let computes = match n.kind() {
-        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Select(..) | ExprKind::Math(..) => true,
-        ExprKind::Cast(_) | ExprKind::SaturatingCast(_) | ExprKind::Intrinsic(..) => true,
-        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Sym(_) | ExprKind::Param(_) => false,
-        ExprKind::Reinterpret(_) | ExprKind::Likely(_) | ExprKind::Read { .. } | ExprKind::Load { .. } => false,
-        ExprKind::Ramp { .. } | ExprKind::Broadcast(_) | ExprKind::Shuffle(..) => false,
-    };
-    computes && !n.ty().is_index()
 }
 
 /// The numbers of the symbols that decide about how often something runs or how large it is, by way of others too.

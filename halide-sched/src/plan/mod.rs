@@ -35,6 +35,7 @@ mod possible;
 mod query;
 mod rdomain;
 mod recurrence;
+mod reshape;
 mod resolve;
 mod rewrite;
 mod rfactor;

@@ -61,6 +61,12 @@ pub(super) fn const_extent(
     let made = transforms.iter().find_map(|t| match t {
         Transform::Split { inner, factor, .. } if *inner == var => Some(build::as_int(factor)),
         Transform::Split { var: parent, outer, factor, .. } if *outer == var => Some(chunks(of(*parent), factor)),
+        Transform::Balance { outer, count, .. } if *outer == var => Some(build::as_int(count)),
+        Transform::Balance { var: parent, inner, count, .. } if *inner == var => Some(chunks(of(*parent), count)),
+        Transform::Skew { var: old, by, along, skewed } if *skewed == var => {
+            let more = |n: i64| (n - 1).max(0).checked_mul(by.saturating_abs());
+            Some(of(*old).zip(of(*along).and_then(more)).and_then(|(a, b)| a.checked_add(b)))
+        }
         Transform::Fuse { inner, outer, fused } if *fused == var => {
             Some(of(*inner).zip(of(*outer)).and_then(|(a, b)| a.checked_mul(b)))
         }

@@ -22,7 +22,9 @@ use super::monoid::{self, Fold, Law, Parts};
 use super::rdomain::{Domain, Leaf};
 use super::recurrence::recurrence;
 use super::scan::{self, Scan};
-use crate::schedule::{Amount, Directive, FloatMode, Schedule, Verb, carry_name, closest, rfactor_name, total_name};
+use crate::schedule::{
+    Amount, Directive, FloatMode, Schedule, Tail, Verb, carry_name, closest, rfactor_name, total_name,
+};
 use halide_core::ids::{ExprId, FuncId, RDomId, VarId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{FuncDef, Kind, RVarDef, StageDef};
@@ -199,6 +201,9 @@ fn shape(
             bad.map(|n| Problem::NameTaken { of: request.schedule.subject_text(mine), name: (*n).clone() })
         };
         let problem = match verb {
+            Verb::Split { var, tail: Tail::Balanced, .. } if is_reduction(var) => {
+                Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
+            }
             Verb::Split { var, outer, inner, .. } if is_reduction(var) => taken(&[outer, inner], &[var]),
             Verb::Rename { from, to } if is_reduction(from) => taken(&[to], &[from]),
             Verb::Fuse { inner, outer, fused } => match (is_reduction(inner), is_reduction(outer)) {
@@ -206,6 +211,9 @@ fn shape(
                 (false, false) => continue,
                 _ => Some(Problem::SaidBeforeRfactor { verb: verb.to_string() }),
             },
+            Verb::Skew { var, along, .. } if is_reduction(var) || is_reduction(along) => {
+                Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
+            }
             Verb::Reorder(vars) if vars.iter().any(is_reduction) => {
                 Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
             }

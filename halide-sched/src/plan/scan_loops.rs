@@ -24,7 +24,7 @@ impl StageDraft {
                 Transform::Split { var: v, tail, .. } => {
                     *v == var && matches!(tail, PlanTail::ShiftInwardsAndBlend | PlanTail::RoundUpAndBlend)
                 }
-                Transform::Fuse { .. } => false,
+                Transform::Balance { .. } | Transform::Skew { .. } | Transform::Fuse { .. } => false,
             };
             self.transforms.iter().any(is_so)
         };

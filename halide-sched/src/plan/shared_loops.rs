@@ -14,14 +14,21 @@ impl StageDraft {
     /// is a part of, the inner part of.
     pub(super) fn shifting(&self, var: StageVar, inner: bool) -> Option<&Transform> {
         let mut var = var;
-        while let Some(Transform::Split { var: whole, inner: part, tail, .. }) = self.maker(var) {
-            let moves = matches!(tail, PlanTail::AutoShift | PlanTail::ShiftInwards | PlanTail::ShiftInwardsAndBlend);
-            if moves && (!inner || *part == var) && !self.vars[*whole].reduction {
-                return self.maker(var);
+        loop {
+            let made_by = self.maker(var)?;
+            let (whole, part, moves) = match made_by {
+                Transform::Split { var, inner, tail, .. } => {
+                    let shift = [PlanTail::AutoShift, PlanTail::ShiftInwards, PlanTail::ShiftInwardsAndBlend];
+                    (*var, *inner, shift.contains(tail))
+                }
+                Transform::Balance { var, inner, .. } => (*var, *inner, false),
+                Transform::Skew { .. } | Transform::Fuse { .. } => return None,
+            };
+            if moves && (!inner || part == var) && !self.vars[whole].reduction {
+                return Some(made_by);
             }
-            var = *whole;
+            var = whole;
         }
-        None
     }
 
     /// The nest of the outermost `count` loops.

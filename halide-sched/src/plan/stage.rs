@@ -10,7 +10,7 @@ use super::options::StageOptions;
 use super::query;
 use crate::plan::access::Collision;
 use crate::plan::types::{KnownSpan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, Used, VarOrigin};
-use crate::schedule::{Align, Condition, FloatMode, LoopKind, Partition, Tail, closest};
+use crate::schedule::{Align, Condition, FloatMode, LoopKind, Partition, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
 use halide_ir::Expr;
@@ -40,13 +40,13 @@ pub(super) struct StageDraft {
     /// Constants of the region of an output by the conditions of a specialisation, dimension by dimension.
     pub(super) known: Vec<KnownSpan>,
     /// The loops whose order among themselves the result depends on, in the order of the definition, outermost first.
-    natural: Vec<StageVar>,
+    pub(super) natural: Vec<StageVar>,
     /// The directive of each split, by the variable that it replaced.
     pub(super) split_by: BTreeMap<StageVar, usize>,
     /// The constant extents of the definition's variables.
     extents: Vec<Option<i64>>,
     /// Names that were replaced, and by what directive.
-    replaced: BTreeMap<String, String>,
+    pub(super) replaced: BTreeMap<String, String>,
     /// Names that a directive with an error would have made: no more errors about them.
     broken: BTreeSet<String>,
 }
@@ -99,7 +99,7 @@ pub(super) struct Source<'d> {
 /// The outcome of applying a directive. `Err(None)` is a mistake that follows from one reported before.
 pub(super) type Applied<T = ()> = Result<T, Option<Problem>>;
 
-fn wrong<T>(problem: Problem) -> Applied<T> {
+pub(super) fn wrong<T>(problem: Problem) -> Applied<T> {
     Err(Some(problem))
 }
 
@@ -328,7 +328,7 @@ impl StageDraft {
     }
 
     /// Checks that `name` can be given to a new variable, when the variable at hand gives up its own name.
-    fn check_new(&self, name: &str, given_up: &[StageVar]) -> Applied {
+    pub(super) fn check_new(&self, name: &str, given_up: &[StageVar]) -> Applied {
         if name.is_empty() {
             return wrong(Problem::EmptyName);
         }
@@ -340,7 +340,7 @@ impl StageDraft {
     }
 
     /// Makes a variable. A replaced variable of the same name gets another one, which only reports show.
-    fn new_var(&mut self, name: &str, reduction: bool) -> StageVar {
+    pub(super) fn new_var(&mut self, name: &str, reduction: bool) -> StageVar {
         let old = self.vars.enumerate().find(|(_, v)| v.name == name).map(|(old, _)| old);
         if let Some(old) = old {
             let renamed = self.unused_name(&format!("{name}$whole"));
@@ -357,118 +357,6 @@ impl StageDraft {
         std::iter::once(wanted.to_string()).chain(numbered).find(|n| !taken(n)).expect("some number is unused")
     }
 
-    /// Replaces loop `var` by `outer` and `inner`; gives the position of the outer one.
-    pub(super) fn split(&mut self, names: [&str; 3], factor: Expr, tail: Tail, source: &Source<'_>) -> Applied<usize> {
-        let [var, outer, inner] = names;
-        let position = self.find(var)?;
-        let old = self.loops[position];
-        self.check_new(outer, &[old.var])?;
-        self.check_new(inner, &[old.var])?;
-        if outer == inner {
-            return wrong(Problem::NameTaken { of: self.subject.clone(), name: inner.to_string() });
-        }
-        let plan_tail = self.tail(old.var, &factor, tail).map_err(Some)?;
-        let reduction = self.vars[old.var].reduction;
-        self.replaced.insert(var.to_string(), format!("`{}`", source.text));
-        let (outer, inner) = (self.new_var(outer, reduction), self.new_var(inner, reduction));
-        let (outer_kind, inner_kind) = kinds_of_parts(old.kind);
-        self.loops[position] = LoopDraft { var: outer, kind: outer_kind, ..old };
-        // What is wanted of a loop whatever it takes is wanted of one of its parts.
-        let partition = if old.partition == Partition::Always { Partition::Auto } else { old.partition };
-        self.loops.insert(position + 1, LoopDraft { var: inner, kind: inner_kind, partition, ..old });
-        if let Some(at) = self.natural.iter().position(|&v| v == old.var) {
-            self.natural.splice(at..=at, [outer, inner]);
-        }
-        self.split_by.insert(old.var, source.number);
-        let at = source.at;
-        self.transforms.push(Transform::Split { var: old.var, outer, inner, factor, tail: plan_tail, at });
-        Ok(position)
-    }
-
-    /// Replaces two loops by one at the place of the inner one.
-    pub(super) fn fuse(&mut self, inner: &str, outer: &str, fused: &str, source: &Source<'_>) -> Applied {
-        if inner == outer {
-            return wrong(Problem::FuseWithItself { name: inner.to_string() });
-        }
-        let (inner_at, outer_at) = (self.find(inner)?, self.find(outer)?);
-        let (inner_loop, outer_loop) = (self.loops[inner_at], self.loops[outer_at]);
-        self.check_new(fused, &[inner_loop.var, outer_loop.var])?;
-        let place = |v: StageVar| self.natural.iter().position(|&n| n == v);
-        let (inner_place, outer_place) = (place(inner_loop.var), place(outer_loop.var));
-        if let (Some(i), Some(o)) = (inner_place, outer_place)
-            && i != o + 1
-        {
-            self.check_order_free(vec![inner_loop.var, outer_loop.var])?;
-        }
-        for name in [inner, outer] {
-            self.replaced.insert(name.to_string(), format!("`{}`", source.text));
-        }
-        let reduction = self.vars[inner_loop.var].reduction || self.vars[outer_loop.var].reduction;
-        let fused = self.new_var(fused, reduction);
-        self.loops[inner_at].var = fused;
-        self.loops.remove(outer_at);
-        if let Some(at) = inner_place.or(outer_place) {
-            self.natural[at] = fused;
-        }
-        if let (Some(_), Some(o)) = (inner_place, outer_place) {
-            self.natural.remove(o);
-        }
-        self.transforms.push(Transform::Fuse { inner: inner_loop.var, outer: outer_loop.var, fused });
-        self.keep_order()
-    }
-
-    /// Gives a loop another name.
-    pub(super) fn rename(&mut self, from: &str, to: &str, source: &Source<'_>) -> Applied {
-        let position = self.find(from)?;
-        let var = self.loops[position].var;
-        self.check_new(to, &[var])?;
-        self.replaced.insert(from.to_string(), format!("`{}`", source.text));
-        self.replaced.remove(to);
-        self.vars[var].name = to.to_string();
-        Ok(())
-    }
-
-    /// Puts the named loops, innermost first, in the places that they have.
-    pub(super) fn reorder(&mut self, names: &[String]) -> Applied {
-        let mut places = Vec::new();
-        for name in names {
-            let place = self.find(name)?;
-            if places.contains(&place) {
-                return wrong(Problem::Repeated { name: name.clone() });
-            }
-            places.push(place);
-        }
-        let listed: Vec<LoopDraft> = places.iter().rev().map(|&p| self.loops[p]).collect();
-        places.sort_unstable();
-        places.into_iter().zip(listed).for_each(|(p, l)| self.loops[p] = l);
-        self.keep_order()
-    }
-
-    /// Checks that the loops whose order matters still have theirs, or that it does not matter after all.
-    fn keep_order(&mut self) -> Applied {
-        let now: Vec<StageVar> = self.loops.iter().map(|l| l.var).filter(|v| self.natural.contains(v)).collect();
-        if now == self.natural {
-            return Ok(());
-        }
-        let moved = now.iter().zip(&self.natural).filter(|(a, b)| a != b).map(|(a, _)| *a).collect();
-        self.natural = now;
-        match self.order_matters().map(|why| (why, self.nest().out_of_order())) {
-            // Whatever depends on an iteration still comes after it.
-            None | Some((_, Ok(None))) => Ok(()),
-            Some((why, found)) => self.refuse_order(moved, why, found.ok().flatten()),
-        }
-    }
-
-    fn check_order_free(&self, vars: Vec<StageVar>) -> Applied {
-        self.order_matters().map_or(Ok(()), |why| self.refuse_order(vars, why, None))
-    }
-
-    fn refuse_order(&self, vars: Vec<StageVar>, why: OrderReason, conflict: Option<Conflict>) -> Applied {
-        let vars = vars.into_iter().map(|v| self.name(v).to_string()).collect();
-        let conflict = conflict.map(Box::new);
-        wrong(Problem::OrderMatters { of: self.subject.clone(), vars, why, conflict })
-    }
-
     /// Sets the kind of a loop.
     pub(super) fn mark(&mut self, name: &str, kind: LoopKind, source: &Source<'_>) -> Applied {
         let position = self.find(name)?;
@@ -477,14 +365,19 @@ impl StageDraft {
         Ok(())
     }
 
-    /// The definition's variables that `var` is made of.
+    /// The definition's variables that change with `var`: those that it is made of, and those that are skewed by it.
     pub(super) fn roots(&self, var: StageVar) -> BTreeSet<StageVar> {
         let mut roots = BTreeSet::new();
         let mut todo = vec![var];
         while let Some(v) = todo.pop() {
+            todo.extend(self.transforms.iter().filter_map(|t| match t {
+                Transform::Skew { var, along, .. } if *along == v => Some(*var),
+                _ => None,
+            }));
             match self.maker(v) {
                 None => drop(roots.insert(v)),
-                Some(Transform::Split { var, .. }) => todo.push(*var),
+                Some(Transform::Split { var, .. } | Transform::Balance { var, .. }) => todo.push(*var),
+                Some(Transform::Skew { var, .. }) => todo.push(*var),
                 Some(Transform::Fuse { inner, outer, .. }) => todo.extend([*inner, *outer]),
             }
         }
@@ -494,17 +387,11 @@ impl StageDraft {
     /// The transform that made `var`, if one did.
     pub(super) fn maker(&self, var: StageVar) -> Option<&Transform> {
         self.transforms.iter().find(|t| match t {
-            Transform::Split { outer, inner, .. } => *outer == var || *inner == var,
+            Transform::Split { outer, inner, .. } | Transform::Balance { outer, inner, .. } => {
+                *outer == var || *inner == var
+            }
+            Transform::Skew { skewed, .. } => *skewed == var,
             Transform::Fuse { fused, .. } => *fused == var,
         })
-    }
-}
-
-/// Returns the kinds of the outer and the inner part of a split loop: threads stay outside, lanes inside.
-fn kinds_of_parts(kind: LoopKind) -> (LoopKind, LoopKind) {
-    match kind {
-        LoopKind::Serial | LoopKind::Unrolled => (kind, kind),
-        LoopKind::Parallel | LoopKind::GpuBlocks => (kind, LoopKind::Serial),
-        LoopKind::Vectorized | LoopKind::GpuThreads | LoopKind::GpuLanes => (LoopKind::Serial, kind),
     }
 }

@@ -7,10 +7,10 @@ use crate::schedule::Tail;
 use halide_ir::{Expr, build};
 
 impl StageDraft {
-    /// The tail of a split of `var` by `factor`.
-    pub(super) fn tail(&self, var: StageVar, factor: &Expr, tail: Tail) -> Result<PlanTail, Problem> {
+    /// The tail of a split of `var` by `factor`; `None` if it is balanced, and has none.
+    pub(super) fn tail(&self, var: StageVar, factor: &Expr, tail: Tail) -> Result<Option<PlanTail>, Problem> {
         check(self, var, tail)?;
-        Ok(match tail {
+        Ok(Some(match tail {
             Tail::Auto => automatic(self, var, factor),
             Tail::RoundUp => PlanTail::RoundUp,
             Tail::GuardWithIf => PlanTail::GuardWithIf,
@@ -20,7 +20,8 @@ impl StageDraft {
             Tail::ShiftInwards => PlanTail::ShiftInwards,
             Tail::ShiftInwardsAndBlend => PlanTail::ShiftInwardsAndBlend,
             Tail::RoundUpAndBlend => PlanTail::RoundUpAndBlend,
-        })
+            Tail::Balanced => return Ok(None),
+        }))
     }
 }
 
@@ -33,11 +34,14 @@ fn check(stage: &StageDraft, var: StageVar, tail: Tail) -> Result<(), Problem> {
         let by = format!("a split of `{}` with {by:?}", stage.name(*parent));
         return Err(Problem::SplitOfPredicated { var: name(), by });
     }
-    let exact = matches!(tail, Tail::Auto | Tail::GuardWithIf | Tail::Predicate);
+    let exact = matches!(tail, Tail::Auto | Tail::GuardWithIf | Tail::Predicate | Tail::Balanced);
     if stage.vars[var].reduction && !exact {
         return Err(Problem::TailOfReduction { var: name(), tail });
     }
-    let is_inner = matches!(made_by, Some(Transform::Split { inner, .. }) if *inner == var);
+    let is_inner = matches!(
+        made_by,
+        Some(Transform::Split { inner, .. } | Transform::Balance { inner, .. }) if *inner == var
+    );
     match tail {
         Tail::ShiftInwards if stage.facts.is_update => Err(Problem::ShiftOfUpdate { var: name() }),
         Tail::ShiftInwards if stage.facts.once => Err(Problem::ShiftOfKept { var: name() }),

@@ -309,6 +309,32 @@ pub enum Transform {
         /// The place at which the split was written.
         at: Option<Location>,
     },
+    /// `var = start(outer) + inner + (its minimum)`, in `count` chunks of sizes that differ by one at most. Number
+    /// `outer` starts at `outer * (extent / count) + min(outer, extent % count)`.
+    Balance {
+        /// The variable replaced.
+        var: StageVar,
+        /// Counts chunks from 0.
+        outer: StageVar,
+        /// Counts inside a chunk from 0.
+        inner: StageVar,
+        /// The number of chunks. Scalar Index: constant or a parameter; at least 1 (checked at run time if a
+        /// parameter).
+        count: halide_ir::Expr,
+        /// The place at which it was written.
+        at: Option<Location>,
+    },
+    /// `skewed = var + by * along`, counted from the least such sum, 0. The loop over `along` stays.
+    Skew {
+        /// The variable replaced.
+        var: StageVar,
+        /// Not 0.
+        by: i64,
+        /// The variable whose multiples are added.
+        along: StageVar,
+        /// The new loop.
+        skewed: StageVar,
+    },
     /// `fused = outer * extent(inner) + inner`, from 0.
     Fuse {
         /// Runs fastest.

@@ -34,6 +34,13 @@ macro_rules! with_directives {
                 /// Replaces two loops by one over all pairs, `inner` running fastest.
                 "fuse" as "fuse" { fuse; }
             }
+            Stage Skew { var: Loop, by: Integer, along: Loop, skewed: NewLoop } {
+                /// Replaces loop `var` by `skewed`, which runs over the sums of `var` and `by` times loop `along`: a
+                /// value of it is a wavefront, a line of points of which `along` tells which one. Loop `along` stays.
+                /// With the skewed loop outside of it, what depends on points of earlier wavefronts only may run at
+                /// once.
+                "skew" as "" { skew; }
+            }
             Stage Rename { from: Loop, to: NewLoop } {
                 /// Gives a loop another name.
                 "rename" as "rename" { rename; }

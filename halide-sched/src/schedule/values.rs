@@ -78,11 +78,13 @@ pub enum Tail {
     ShiftInwardsAndBlend,
     /// As `RoundUp`, but points beyond the end keep what was there.
     RoundUpAndBlend,
+    /// The factor is the number of chunks, whose sizes differ by at most one: longer ones come first.
+    Balanced,
 }
 
 impl Tail {
     /// All tail strategies.
-    pub const ALL: [Tail; 9] = {
+    pub const ALL: [Tail; 10] = {
         use Tail::*;
         [
             Auto,
@@ -94,6 +96,7 @@ impl Tail {
             ShiftInwards,
             ShiftInwardsAndBlend,
             RoundUpAndBlend,
+            Balanced,
         ]
     };
 }
@@ -200,6 +203,7 @@ impl Tail {
             Tail::ShiftInwards => "ShiftInwards",
             Tail::ShiftInwardsAndBlend => "ShiftInwardsAndBlend",
             Tail::RoundUpAndBlend => "RoundUpAndBlend",
+            Tail::Balanced => "Balanced",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of scheduling and lowering.
 
 mod accesses;
+mod balanced;
 mod blocked;
 mod bounds;
 mod conversions;
@@ -37,6 +38,7 @@ mod scale;
 mod scans;
 mod settled;
 mod sites;
+mod skewed;
 mod sliding;
 mod sliding_tails;
 mod specialised;

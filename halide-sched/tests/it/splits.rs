@@ -18,7 +18,7 @@ fn two_stages() -> Pipeline {
     Pipeline::new([&g]).unwrap()
 }
 
-const TAILS: [&str; 9] = [
+const TAILS: [&str; 10] = [
     "Auto",
     "RoundUp",
     "GuardWithIf",
@@ -28,6 +28,7 @@ const TAILS: [&str; 9] = [
     "ShiftInwards",
     "ShiftInwardsAndBlend",
     "RoundUpAndBlend",
+    "Balanced",
 ];
 
 /// Factors that do not divide, of a pure definition, an update and its reduction.
@@ -65,7 +66,7 @@ fn tails_inside_of_tails() {
             if outer == inner {
                 schedules.push(format!("f: compute_at(g, y) {g}"));
             }
-            if ![outer, inner].iter().all(|t| ["Auto", "GuardWithIf", "Predicate"].contains(t)) {
+            if ![outer, inner].iter().all(|t| ["Auto", "GuardWithIf", "Predicate", "Balanced"].contains(t)) {
                 continue;
             }
             for tail in ["Auto", "RoundUp", "ShiftInwards", "PredicateStores"] {

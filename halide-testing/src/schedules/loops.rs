@@ -52,7 +52,12 @@ impl Draw<'_> {
                 let outer = self.pick(loops).unwrap_or_else(|| var.clone());
                 return Verb::Fuse { inner: var, outer, fused: self.new_name() };
             }
-            7 => return Verb::Rename { from: var, to: self.new_name() },
+            7 if self.one_in(2) => return Verb::Rename { from: var, to: self.new_name() },
+            7 => {
+                let along = self.pick(loops).unwrap_or_else(|| var.clone());
+                let skewed = if self.one_in(3) { var.clone() } else { self.new_name() };
+                return Verb::Skew { var, by: self.one_of([1, 1, 2, 3, -1, -2]), along, skewed };
+            }
             8 => {
                 // Where there is nothing to cut off, `Always` is an error.
                 let most = if self.one_in(3) { Partition::Always } else { Partition::Never };
@@ -93,7 +98,7 @@ impl Draw<'_> {
                 _ => self.one_of(Tail::ALL),
             }
         } else {
-            self.one_of([Auto, Auto, Auto, GuardWithIf, Predicate])
+            self.one_of([Auto, Auto, Auto, GuardWithIf, Predicate, Balanced])
         }
     }
 }

@@ -99,7 +99,9 @@ pub(super) fn marked_by(subject: &Subject, kind: LoopKind, var: &str, factor: Am
 /// The name by which directives speak of a loop that a mark in chunks made: that of the loop which was cut.
 pub(super) fn said(stage: &StagePlan, var: &str) -> String {
     let cut = stage.transforms.iter().find_map(|transform| match transform {
-        Transform::Split { outer, inner, .. } if stage.vars[*inner].name == var => {
+        Transform::Split { outer, inner, .. } | Transform::Balance { outer, inner, .. }
+            if stage.vars[*inner].name == var =>
+        {
             Some(stage.vars[*outer].name.clone())
         }
         _ => None,

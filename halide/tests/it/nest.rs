@@ -1,6 +1,6 @@
 //! Costs of loop nests at given sizes, against what is known of the classic schedules of a filter of two stages.
 
-use halide::nest::Item;
+use halide::nest::{Item, Operation};
 use halide::prelude::*;
 
 fn blur() -> Pipeline {
@@ -94,4 +94,51 @@ fn what_depends_on_data_is_guessed() {
     let nest = compiled.inputs().nest(&[Region::of_extents([10])]).unwrap();
     assert!(!nest.guesses.is_empty(), "{nest}");
     assert!(nest.points("sums") >= 10.0, "{nest}");
+}
+
+/// A product of a matrix and the lower triangle of another one: work in a triangle, of reads that lie next to each
+/// other, apart, or in one place.
+#[test]
+fn work_of_a_triangle() {
+    let (a, b) = (ImageParam::new("a", F32, 2), ImageParam::new("b", F32, 2));
+    let (x, y) = vars!(x, y);
+    let r = RDom::new([(0, 100)]);
+    r.where_(r.x.le(y));
+    let mut f = Func::new("f");
+    f[(x, y)] = a[(x, y)] * 0.5f32;
+    f[(x, y)] += a[(r.x, y)] * b[(x, r.x)] / 3.0f32;
+    let schedule = "f.update(0): split(y, yo, yi, 8) reorder(yi, r.x, x, yo)".parse().unwrap();
+    let compiled = Pipeline::new([&f]).unwrap().compile(&schedule, &Target::host()).unwrap();
+    let work = compiled.inputs().work(&[Region::of_extents([30, 100])]).unwrap();
+    expect_test::expect![[r#"
+        f: 154 k points
+          add f32: 152 k
+          multiply f32: 154 k
+          divide f32: 152 k
+          reads a, dense: 11.7 KiB
+          reads a, strided: 592 KiB
+          reads b, broadcast: 592 KiB
+          reads f, strided: 592 KiB
+          stores f, dense: 11.7 KiB
+          stores f, strided: 592 KiB
+    "#]]
+    .assert_eq(&work.to_string());
+    assert_eq!(work.operations(Operation::Divide, F32), 30 * 5050);
+    assert_eq!(work.bytes_read("b"), 30 * 5050 * 4);
+    assert_eq!(work.bytes_stored("f"), 30 * (5050 + 100) * 4);
+}
+
+/// Work of what data decide is not counted, and listed.
+#[test]
+fn work_that_depends_on_data() {
+    let (lengths, x) = (ImageParam::new("lengths", I32, 1), Var::new("x"));
+    let r = RDom::new([(0, 10)]);
+    r.where_(r.x.lt(lengths[x]));
+    let mut f = Func::new("f");
+    f[x] = Expr::from(0i32);
+    f[x] += r.x;
+    let compiled = Pipeline::new([&f]).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+    let work = compiled.inputs().work(&[Region::of_extents([30])]).unwrap();
+    assert_eq!((work.bytes_stored("f"), work.operations(Operation::Add, I32)), (30 * 4, 0));
+    expect_test::expect!["a condition depends on data"].assert_eq(&work.unknown.join("; "));
 }

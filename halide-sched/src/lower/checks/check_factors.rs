@@ -32,7 +32,9 @@ fn check_variant(
     reached: &Expr,
 ) {
     for t in &stage.transforms {
-        let Transform::Split { var, factor, at, .. } = t else { continue };
+        let (Transform::Split { var, factor, at, .. } | Transform::Balance { var, count: factor, at, .. }) = t else {
+            continue;
+        };
         if build::as_int(factor).is_some() {
             continue;
         }

@@ -22,7 +22,11 @@ pub(crate) enum Cut {
 impl<'c> Vars<'c> {
     /// Returns the tail of the split `t`.
     pub(crate) fn cut(&self, t: &Transform) -> Cut {
-        let Transform::Split { var, factor, tail, .. } = t else { return Cut::Plain };
+        let (var, factor, tail) = match t {
+            Transform::Split { var, factor, tail, .. } => (var, factor, tail),
+            Transform::Balance { .. } | Transform::Skew { .. } => return Cut::Guard,
+            Transform::Fuse { .. } => return Cut::Plain,
+        };
         let (extent, factor) = (build::as_int(&self.extent(*var)), build::as_int(factor));
         if self.is_multiple(*var, factor) {
             return Cut::Plain;
@@ -111,7 +115,10 @@ impl<'c> Vars<'c> {
     /// Returns true if the guarded split `t` may have no point left while the loops of `fixed` stand still: its outer
     /// loops overrun, or its inner ones stand still before all of the outer ones do.
     pub(crate) fn may_be_empty(&self, t: &Transform, fixed: &BTreeSet<StageVar>) -> bool {
-        let Transform::Split { outer, inner, .. } = t else { return false };
+        let Transform::Split { outer, inner, .. } = t else {
+            // There may be more chunks than values, and sums that no value has.
+            return matches!(t, Transform::Balance { .. } | Transform::Skew { .. });
+        };
         let stands = |var: StageVar| !self.leaves(var).is_disjoint(fixed);
         stands(*inner) || stands(*outer) && self.overruns(*outer)
     }
@@ -128,12 +135,19 @@ impl<'c> Vars<'c> {
         let fixed: BTreeSet<StageVar> = self.plan.loops[..depth].iter().map(|l| l.var).collect();
         let mut guards = Vec::new();
         for t in self.plan.transforms.iter().filter(|t| self.cut(t) == Cut::Guard) {
-            let Transform::Split { var, .. } = t else { continue };
-            if !self.may_be_empty(t, &fixed) || self.leaves(*var).is_subset(&fixed) {
+            let (Transform::Split { var, .. } | Transform::Balance { var, .. } | Transform::Skew { var, .. }) = t
+            else {
+                continue;
+            };
+            let leaves = self.leaves(*var);
+            if !self.may_be_empty(t, &fixed) || leaves.is_subset(&fixed) || leaves.is_disjoint(&fixed) {
                 continue;
             }
-            let (first, _) = self.range(*var, &fixed, leaf);
-            let last = build::offset(build::add(self.min(*var), self.extent(*var)), -1);
+            let (first, last) = self.range(*var, &fixed, leaf);
+            let last = match t {
+                Transform::Balance { .. } | Transform::Skew { .. } => last,
+                _ => self.end(*var),
+            };
             let leaves = self.leaves(*var).intersection(&fixed).copied().collect();
             guards.push(Guard { cond: build::le(build::likely(first), last), leaves, skips_all: true });
         }

@@ -27,8 +27,13 @@ fn roots(plan: &StagePlan, var: StageVar, found: &mut impl FnMut(VarOrigin)) {
     found(plan.vars[var].origin);
     for t in &plan.transforms {
         match t {
-            Transform::Split { var: whole, outer, inner, .. } if *outer == var || *inner == var => {
+            Transform::Split { var: whole, outer, inner, .. } | Transform::Balance { var: whole, outer, inner, .. }
+                if *outer == var || *inner == var =>
+            {
                 roots(plan, *whole, found);
+            }
+            Transform::Skew { var: old, along, skewed, .. } if *skewed == var || *along == var => {
+                roots(plan, *old, found);
             }
             Transform::Fuse { inner, outer, fused } if *fused == var => {
                 roots(plan, *inner, found);

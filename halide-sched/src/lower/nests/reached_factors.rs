@@ -26,13 +26,16 @@ fn collect<'p>(plan: &'p StagePlan, mut reached: Expr, all: &mut Vec<(Expr, &'p 
 
 /// Returns the plan of one variant that runs where `reached` holds, with factors that are 1 elsewhere.
 pub(crate) fn where_reached<'p>(plan: &'p StagePlan, reached: &Expr) -> Cow<'p, StagePlan> {
-    let is_variable = |t: &Transform| matches!(t, Transform::Split { factor, .. } if build::as_int(factor).is_none());
+    let is_variable = |t: &Transform| match t {
+        Transform::Split { factor, .. } | Transform::Balance { count: factor, .. } => build::as_int(factor).is_none(),
+        Transform::Skew { .. } | Transform::Fuse { .. } => false,
+    };
     if build::as_bool(reached) == Some(true) || !plan.transforms.iter().any(is_variable) {
         return Cow::Borrowed(plan);
     }
     let mut plan = plan.clone();
     for t in plan.transforms.iter_mut().filter(|t| is_variable(t)) {
-        if let Transform::Split { factor, .. } = t {
+        if let Transform::Split { factor, .. } | Transform::Balance { count: factor, .. } = t {
             *factor = build::select(reached.clone(), factor.clone(), build::int(1));
         }
     }

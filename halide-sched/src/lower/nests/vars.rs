@@ -60,7 +60,8 @@ impl<'c> Vars<'c> {
     /// The transform that replaces `var`, if it is not a loop.
     pub(crate) fn consumer(&self, var: StageVar) -> Option<&'c Transform> {
         self.plan.transforms.iter().find(|t| match t {
-            Transform::Split { var: v, .. } => *v == var,
+            Transform::Split { var: v, .. } | Transform::Balance { var: v, .. } => *v == var,
+            Transform::Skew { var: v, .. } => *v == var,
             Transform::Fuse { inner, outer, .. } => *inner == var || *outer == var,
         })
     }
@@ -68,7 +69,10 @@ impl<'c> Vars<'c> {
     /// The transform that made `var`, if it is not a root.
     pub(crate) fn producer(&self, var: StageVar) -> Option<&'c Transform> {
         self.plan.transforms.iter().find(|t| match t {
-            Transform::Split { outer, inner, .. } => *outer == var || *inner == var,
+            Transform::Split { outer, inner, .. } | Transform::Balance { outer, inner, .. } => {
+                *outer == var || *inner == var
+            }
+            Transform::Skew { skewed, .. } => *skewed == var,
             Transform::Fuse { fused, .. } => *fused == var,
         })
     }
@@ -100,6 +104,11 @@ impl<'c> Vars<'c> {
             VarOrigin::Derived => match self.producer(var).expect("a derived variable has a transform") {
                 Transform::Split { inner, factor, .. } if *inner == var => factor.clone(),
                 Transform::Split { var: parent, factor, .. } => ceil_div(&self.extent(*parent), factor),
+                Transform::Balance { outer, count, .. } if *outer == var => count.clone(),
+                Transform::Balance { var: parent, count, .. } => ceil_div(&self.extent(*parent), count),
+                Transform::Skew { var: old, by, along, .. } => {
+                    build::add(self.extent(*old), build::mul(build::int(by.abs()), self.last(*along)))
+                }
                 Transform::Fuse { inner, outer, .. } => build::mul(self.not_negative(*inner), self.extent(*outer)),
             },
         }
@@ -143,6 +152,37 @@ impl<'c> Vars<'c> {
         }
     }
 
+    /// The start of chunk `outer` of a balanced split, relative to the variable's minimum, and its size.
+    pub(crate) fn balanced(&self, t: &Transform, outer: &Expr) -> (Expr, Expr) {
+        let Transform::Balance { var, count, .. } = t else { return (outer.clone(), build::int(1)) };
+        let extent = self.not_negative(*var);
+        let least = build::div(extent.clone(), count.clone());
+        let longer = build::rem(extent, count.clone());
+        let start = build::add(build::mul(outer.clone(), least.clone()), build::min(outer.clone(), longer.clone()));
+        let more = build::select(build::lt(outer.clone(), longer), build::int(1), build::int(0));
+        (start, build::add(least, more))
+    }
+
+    /// The value of `var` where it is skewed by a multiple of another variable, `along`, whose value is given.
+    fn unskewed(&self, var: StageVar, (by, along): (i64, StageVar), skewed: &Expr, value: &Expr) -> Expr {
+        let mut steps = build::sub(value.clone(), self.min(along));
+        if by < 0 {
+            // The least sum is that of the last value.
+            steps = build::sub(steps, self.last(along));
+        }
+        build::add(build::sub(skewed.clone(), build::mul(build::int(by), steps)), self.min(var))
+    }
+
+    /// The last value of `var`, counted from the first one.
+    fn last(&self, var: StageVar) -> Expr {
+        build::offset(self.cover(var, self.extent(var)), -1)
+    }
+
+    /// The last value of `var` that is asked for.
+    pub(crate) fn end(&self, var: StageVar) -> Expr {
+        build::offset(build::add(self.min(var), self.extent(var)), -1)
+    }
+
     /// The value of `var`, where `leaf` gives the variable of each loop.
     pub(crate) fn value(&self, var: StageVar, leaf: &dyn Fn(StageVar) -> Expr) -> Expr {
         match self.consumer(var) {
@@ -150,6 +190,13 @@ impl<'c> Vars<'c> {
             Some(t @ Transform::Split { outer, inner, .. }) => {
                 let chunk = self.chunk(t, self.value(*outer, leaf));
                 build::add(build::add(chunk, self.value(*inner, leaf)), self.min(var))
+            }
+            Some(t @ Transform::Balance { outer, inner, .. }) => {
+                let (start, _) = self.balanced(t, &self.value(*outer, leaf));
+                build::add(build::add(start, self.value(*inner, leaf)), self.min(var))
+            }
+            Some(Transform::Skew { by, along, skewed, .. }) => {
+                self.unskewed(var, (*by, *along), &self.value(*skewed, leaf), &self.value(*along, leaf))
             }
             Some(Transform::Fuse { inner, outer, fused }) => {
                 let all = self.value(*fused, leaf);
@@ -166,19 +213,24 @@ impl<'c> Vars<'c> {
     /// The first value and the number of iterations of the loop of a leaf. The inner loop of a guarded split that runs
     /// one iteration at a time simply ends early.
     pub(crate) fn loop_bounds(&self, var: StageVar, leaf: &dyn Fn(StageVar) -> Expr) -> (Expr, Expr) {
-        if let Some(Transform::Split { var: parent, outer, factor, .. }) = self.trimmed(var) {
-            let done = build::mul(self.value(*outer, leaf), factor.clone());
-            let left = build::sub(self.extent(*parent), done);
-            return (build::int(0), build::min(factor.clone(), left));
+        match self.trimmed(var) {
+            Some(Transform::Split { var: parent, outer, factor, .. }) => {
+                let done = build::mul(self.value(*outer, leaf), factor.clone());
+                let left = build::sub(self.extent(*parent), done);
+                (build::int(0), build::min(factor.clone(), left))
+            }
+            Some(t @ Transform::Balance { outer, .. }) => {
+                (build::int(0), self.balanced(t, &self.value(*outer, leaf)).1)
+            }
+            _ => (self.min(var), self.extent(var)),
         }
-        (self.min(var), self.extent(var))
     }
 
     /// The guarded split whose inner loop `var` can end early instead: it is a loop, runs one iteration at a time, and
     /// stands inside all loops of the outer part.
     fn trimmed(&self, var: StageVar) -> Option<&'c Transform> {
         let t = self.producer(var)?;
-        let Transform::Split { outer, inner, .. } = t else { return None };
+        let (Transform::Split { outer, inner, .. } | Transform::Balance { outer, inner, .. }) = t else { return None };
         if *inner != var || self.cut(t) != Cut::Guard {
             return None;
         }
@@ -194,9 +246,14 @@ impl<'c> Vars<'c> {
     pub(crate) fn leaves(&self, var: StageVar) -> BTreeSet<StageVar> {
         match self.consumer(var) {
             None => BTreeSet::from([var]),
-            Some(Transform::Split { outer, inner, .. }) => {
+            Some(Transform::Split { outer, inner, .. } | Transform::Balance { outer, inner, .. }) => {
                 let mut all = self.leaves(*outer);
                 all.extend(self.leaves(*inner));
+                all
+            }
+            Some(Transform::Skew { along, skewed, .. }) => {
+                let mut all = self.leaves(*skewed);
+                all.extend(self.leaves(*along));
                 all
             }
             Some(Transform::Fuse { fused, .. }) => self.leaves(*fused),
@@ -207,6 +264,22 @@ impl<'c> Vars<'c> {
     pub(crate) fn guards(&self, leaf: &dyn Fn(StageVar) -> Expr) -> Vec<Guard> {
         let mut guards = Vec::new();
         for t in &self.plan.transforms {
+            if let Transform::Balance { var, outer, inner, .. } = t {
+                if self.trimmed(*inner).is_none() {
+                    let (_, size) = self.balanced(t, &self.value(*outer, leaf));
+                    let cond = build::lt(build::likely(self.value(*inner, leaf)), size);
+                    guards.push(Guard { cond, leaves: self.leaves(*var), skips_all: true });
+                }
+                continue;
+            }
+            if let Transform::Skew { var, .. } = t {
+                let (first, last) = (self.min(*var), self.end(*var));
+                let value = build::likely(self.value(*var, leaf));
+                for cond in [build::ge(value.clone(), first), build::le(value, last)] {
+                    guards.push(Guard { cond, leaves: self.leaves(*var), skips_all: true });
+                }
+                continue;
+            }
             let Transform::Split { var, outer, inner, factor, .. } = t else { continue };
             let cut = self.cut(t);
             let skips_all = cut == Cut::Guard;
@@ -255,6 +328,30 @@ impl<'c> Vars<'c> {
                 let clamps = self.shares_loops() && self.may_be_empty(t, fixed);
                 let first = if clamps { build::min(first, end.clone()) } else { first };
                 (first, build::min(build::likely(last), end))
+            }
+            Some(t @ Transform::Balance { outer, inner, .. }) => {
+                let (o_min, o_max) = self.range(*outer, fixed, leaf);
+                let (i_min, i_max) = self.range(*inner, fixed, leaf);
+                let ((low, _), (high, size)) = (self.balanced(t, &o_min), self.balanced(t, &o_max));
+                let base = self.min(var);
+                let first = build::add(build::add(low, i_min), base.clone());
+                let last = build::add(build::add(high.clone(), i_max), base.clone());
+                let end = build::offset(build::add(build::add(high, size), base), -1);
+                let clamps = self.shares_loops() && self.may_be_empty(t, fixed);
+                let first = if clamps { build::min(first, end.clone()) } else { first };
+                (first, build::min(build::likely(last), end))
+            }
+            Some(t @ Transform::Skew { by, along, skewed, .. }) => {
+                let (s_min, s_max) = self.range(*skewed, fixed, leaf);
+                let (a_min, a_max) = self.range(*along, fixed, leaf);
+                let (a_min, a_max) = if *by > 0 { (a_min, a_max) } else { (a_max, a_min) };
+                let first = self.unskewed(var, (*by, *along), &s_min, &a_max);
+                let last = self.unskewed(var, (*by, *along), &s_max, &a_min);
+                let (least, most) = (self.min(var), self.end(var));
+                let clamps = self.shares_loops() && self.may_be_empty(t, fixed);
+                let first = if clamps { build::min(first, most.clone()) } else { first };
+                let last = if clamps { build::max(last, least.clone()) } else { last };
+                (build::max(build::likely(first), least), build::min(build::likely(last), most))
             }
             Some(Transform::Fuse { inner, fused, .. }) => {
                 let Some(point) = self.point(*fused, fixed, leaf) else { return self.whole(var) };

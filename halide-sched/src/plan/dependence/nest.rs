@@ -72,8 +72,8 @@ impl Nest<'_> {
                 // The one that the definition puts later is earlier in some loop and equal in those around it.
                 for place in 0..times.len() {
                     let mut system = before.clone();
-                    times[..place].iter().try_for_each(|t| pair.equal(&mut system, [*t; 2])).ok_or(Beyond)?;
-                    pair.below(&mut system, [times[place]; 2], Side::Second).ok_or(Beyond)?;
+                    times[..place].iter().try_for_each(|t| self.equal(&pair, &mut system, *t)).ok_or(Beyond)?;
+                    self.below(&pair, &mut system, times[place], Side::Second).ok_or(Beyond)?;
                     fuel = fuel.checked_sub(1).ok_or(Beyond)?;
                     if system.may_hold() {
                         return Ok(Some(conflict));
@@ -92,8 +92,8 @@ impl Nest<'_> {
                 for side in [Side::First, Side::Second] {
                     let mut system = pair.system.clone();
                     let equal = outside.iter().chain(&here[..differs]);
-                    equal.into_iter().try_for_each(|t| pair.equal(&mut system, [*t; 2])).ok_or(Beyond)?;
-                    pair.below(&mut system, [here[differs]; 2], side).ok_or(Beyond)?;
+                    equal.into_iter().try_for_each(|t| self.equal(&pair, &mut system, *t)).ok_or(Beyond)?;
+                    self.below(&pair, &mut system, here[differs], side).ok_or(Beyond)?;
                     if system.may_hold() {
                         return Ok(Some(conflict));
                     }
@@ -101,6 +101,31 @@ impl Nest<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Adds that a variable has the same value in both iterations. In the same balanced chunk, they are as far apart as
+    /// their places in it.
+    fn equal(&self, pair: &Pair, system: &mut System, var: StageVar) -> Option<()> {
+        pair.equal(system, [var; 2])?;
+        if let Some((whole, inner)) = self.balanced(var) {
+            system.zero(pair.difference([whole; 2])?.plus(&pair.difference([inner; 2])?, -1)?);
+        }
+        Some(())
+    }
+
+    /// Adds that the iteration `side` has the smaller value of a variable. Of a balanced chunk that comes first, all
+    /// points come first.
+    fn below(&self, pair: &Pair, system: &mut System, var: StageVar, side: Side) -> Option<()> {
+        pair.below(system, [var; 2], side)?;
+        self.balanced(var).map_or(Some(()), |(whole, _)| self.below(pair, system, whole, side))
+    }
+
+    /// The variable of which `outer` counts balanced chunks, and the place in a chunk.
+    fn balanced(&self, outer: StageVar) -> Option<(StageVar, StageVar)> {
+        self.transforms.iter().find_map(|t| match t {
+            Transform::Balance { var, outer: o, inner, .. } if *o == outer => Some((*var, *inner)),
+            _ => None,
+        })
     }
 
     pub(super) fn times(&self) -> Result<Vec<StageVar>, Beyond> {
@@ -111,7 +136,11 @@ impl Nest<'_> {
     pub(super) fn root(&self, mut var: StageVar) -> StageVar {
         let whole = |part: StageVar| {
             self.transforms.iter().find_map(|t| match t {
-                Transform::Split { var, outer, inner, .. } if *outer == part || *inner == part => Some(*var),
+                Transform::Split { var, outer, inner, .. } | Transform::Balance { var, outer, inner, .. }
+                    if *outer == part || *inner == part =>
+                {
+                    Some(*var)
+                }
                 _ => None,
             })
         };
@@ -138,8 +167,12 @@ impl Nest<'_> {
         }
         let is_fused =
             |v: &StageVar| self.transforms.iter().any(|t| matches!(t, Transform::Fuse { fused, .. } if fused == v));
-        let cut = self.transforms.iter().any(|t| matches!(t, Transform::Split { var, .. } if is_fused(var)));
-        if cut { Err(Beyond) } else { Ok(all) }
+        let cuts = |t: &Transform| match t {
+            Transform::Split { var, .. } | Transform::Balance { var, .. } => is_fused(var),
+            Transform::Skew { var, along, .. } => is_fused(var) || is_fused(along),
+            Transform::Fuse { .. } => false,
+        };
+        if self.transforms.iter().any(cuts) { Err(Beyond) } else { Ok(all) }
     }
 
     /// The inner parts of a loop that is fused, of whose parts that are fused as well, too.
@@ -198,13 +231,31 @@ impl Nest<'_> {
             system.at_least_zero(pair.form(self.space, condition, side)?);
         }
         for t in self.transforms {
-            let Transform::Split { var, outer, inner, factor, .. } = t else { continue };
+            let (var, outer, inner, factor) = match t {
+                Transform::Split { var, outer, inner, factor, .. } => (var, outer, inner, factor),
+                Transform::Skew { var, by, along, skewed } => {
+                    let mut sum = self.counted(pair, *var, side, mins)?;
+                    sum = sum.plus(&self.counted(pair, *along, side, mins)?, i128::from(*by))?;
+                    if *by < 0 {
+                        // It counts from the least sum, with the last value of `along`.
+                        sum = sum.plus(&pair.unknown(Name::Min(*skewed, mins)), 1)?;
+                    }
+                    system.zero(sum.plus(&pair.var(*skewed, side), -1)?);
+                    continue;
+                }
+                // How balanced chunks begin is not linear: `equal` and `below` say what follows of their order.
+                Transform::Balance { var, outer, inner, .. } => {
+                    pair.var(*var, side);
+                    for part in [*outer, *inner] {
+                        let part = pair.var(part, side);
+                        system.at_least_zero(part);
+                    }
+                    continue;
+                }
+                Transform::Fuse { .. } => continue,
+            };
             let factor = i128::from(halide_ir::build::as_int(factor)?);
-            let mut whole = pair.var(*var, side);
-            // A variable of the definition; others count from 0.
-            if (var.0 as usize) < self.space.mins.len() {
-                whole = whole.plus(&self.min(pair, *var, side, mins)?, -1)?;
-            }
+            let whole = self.counted(pair, *var, side, mins)?;
             let (outer, inner) = (pair.var(*outer, side), pair.var(*inner, side));
             system.zero(whole.plus(&outer, -factor)?.plus(&inner, -1)?);
             system.at_least_zero(Form::constant(factor - 1).plus(&inner, -1)?);
@@ -212,6 +263,16 @@ impl Nest<'_> {
             system.at_least_zero(outer);
         }
         Some(())
+    }
+
+    /// A variable, counted from its first value.
+    fn counted(&self, pair: &mut Pair, var: StageVar, side: Side, mins: Side) -> Option<Form> {
+        let value = pair.var(var, side);
+        // A variable of the definition; others count from 0.
+        if (var.0 as usize) >= self.space.mins.len() {
+            return Some(value);
+        }
+        value.plus(&self.min(pair, var, side, mins)?, -1)
     }
 
     /// The first value of a variable of the definition.

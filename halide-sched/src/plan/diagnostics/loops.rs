@@ -4,6 +4,12 @@
 macro_rules! loops {
     ({ $($before:tt)* } $next:ident $($rest:ident)*) => { $next! { { $($before)*
         FuseWithItself { name: String } => format!("`{name}` cannot be fused with itself");
+        SkewByItself { name: String } =>
+            format!("`{name}` cannot be skewed by itself"),
+            help "name another loop of the stage";
+        SkewByNothing { var: String, along: String } =>
+            format!("`{var}` and 0 times `{along}` is `{var}` itself"),
+            help "skew by 1 or more, or by less than 0, or use rename";
         TailOfReduction { var: String, tail: Tail } =>
             format!("{tail} would run iterations of the reduction variable `{var}` twice or beyond its domain"),
             help "use GuardWithIf or Predicate, or leave the tail out";

@@ -128,6 +128,7 @@ impl Drafter<'_, '_, '_> {
             }
             // Of stages and of the graph: these do not come here.
             Verb::Split { .. } | Verb::Fuse { .. } | Verb::Rename { .. } | Verb::Reorder(_) | Verb::Mark { .. } => {}
+            Verb::Skew { .. } => {}
             Verb::GpuSingleThread | Verb::Partition { .. } | Verb::ComputeWith { .. } | Verb::Prefetch { .. } => {}
             Verb::StreamStores | Verb::CacheStores | Verb::NeverUnroll | Verb::Monoid { .. } | Verb::Use { .. } => {}
             Verb::Specialize(_) | Verb::SpecializeFail(_) => {}

@@ -62,6 +62,7 @@ impl Drafter<'_, '_, '_> {
         match &directive.verb {
             Verb::Split { outer, inner, .. } => stage.break_names(&[outer, inner]),
             Verb::Fuse { fused, .. } => stage.break_names(&[fused]),
+            Verb::Skew { skewed, .. } => stage.break_names(&[skewed]),
             Verb::Rename { to, .. } => stage.break_names(&[to]),
             _ => {}
         }
@@ -133,6 +134,7 @@ impl Drafter<'_, '_, '_> {
                 stage.split([var, outer, inner], factor, *tail, source)?;
             }
             Verb::Fuse { inner, outer, fused } => stage.fuse(inner, outer, fused, source)?,
+            Verb::Skew { var, by, along, skewed } => stage.skew(var, *by, along, skewed, source)?,
             Verb::Rename { from, to } => stage.rename(from, to, source)?,
             Verb::Reorder(vars) => stage.reorder(vars)?,
             Verb::Mark { kind, var, factor: None, .. } => stage.mark(var, *kind, source)?,

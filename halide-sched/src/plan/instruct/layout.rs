@@ -1,6 +1,6 @@
 //! Operands in memory: neighbours along an axis are neighbours there, where an instruction asks for that.
 
-use super::Funcs;
+use super::funcs::Funcs;
 use super::meaning::{Axes, Operand, Operands};
 use crate::plan::diagnostics::Problem;
 use crate::plan::types::Source;

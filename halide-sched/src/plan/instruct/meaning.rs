@@ -68,7 +68,7 @@ struct Node {
     known: Rc<BTreeMap<Atom, Option<Affine>>>,
 }
 
-/// What an image of the meaning stands for.
+/// The access that an image of the meaning stands for.
 #[derive(Clone, PartialEq)]
 pub(super) struct Operand {
     pub(super) source: Source,
@@ -77,7 +77,7 @@ pub(super) struct Operand {
     pub(super) at: Vec<Affine>,
 }
 
-/// What each image of the meaning stands for.
+/// The accesses that images of the meaning stand for.
 pub(super) type Operands = BTreeMap<ImageId, Operand>;
 
 /// Matches a definition with the meaning of an instruction.

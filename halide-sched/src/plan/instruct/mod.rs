@@ -1,31 +1,18 @@
 //! Checks that stages compute what the instructions that they `use` mean: the loops fit ([`loops`]), the definition is
 //! the meaning ([`meaning`]), and the operands lie as the instruction reads them ([`layout`]).
 
+mod funcs;
 mod layout;
 mod loops;
 mod meaning;
 
 use super::diagnostics::{Errors, Problem};
-use super::draft::FuncDraft;
-use super::levels::{DraftLevel, Levels, with_loops};
+use super::levels::with_loops;
 use super::stage::{StageDraft, UseDraft};
 use crate::schedule::InstructionSet;
-use halide_core::ids::{FuncId, IdVec};
-use halide_core::pipeline::PipelineData;
+pub(super) use funcs::Funcs;
+use halide_core::ids::FuncId;
 use meaning::{Axes, Side, match_meaning};
-
-/// The Funcs of a pipeline while a schedule is resolved.
-pub(super) struct Funcs<'a> {
-    pub(super) pipeline: &'a PipelineData,
-    pub(super) drafts: &'a IdVec<FuncId, FuncDraft>,
-    pub(super) levels: &'a IdVec<FuncId, Levels>,
-}
-
-impl Funcs<'_> {
-    fn is_inline(&self, func: FuncId) -> bool {
-        self.levels[func].compute == DraftLevel::Inline
-    }
-}
 
 /// Checks the instructions of every stage; `funcs` are those that the schedule speaks of.
 pub(super) fn check(

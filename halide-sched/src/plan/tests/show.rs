@@ -68,6 +68,12 @@ fn stage(text: &mut String, label: &str, s: &StagePlan) {
             Transform::Split { var, outer, inner, factor, tail, .. } => {
                 write!(text, "; {} = {} * {} + {} {tail:?}", name(*var), name(*outer), expr(factor), name(*inner))
             }
+            Transform::Balance { var, outer, inner, count, .. } => {
+                write!(text, "; {} = {} of {} + {}", name(*var), name(*outer), expr(count), name(*inner))
+            }
+            Transform::Skew { var, by, along, skewed } => {
+                write!(text, "; {} = {} + {by} * {}", name(*skewed), name(*var), name(*along))
+            }
             Transform::Fuse { inner, outer, fused } => {
                 write!(text, "; {} = {} x {}", name(*fused), name(*outer), name(*inner))
             }

@@ -8,7 +8,7 @@
 //! | `fma_pair_f32`, `fma_pair_f64` | `c[j] += a[j] * b[j]` with one rounding | `vfmadd` |
 
 use super::super::values::{FloatMode, LoopKind};
-use super::{Extents, Instruction};
+use super::value::{Extents, Instruction};
 use halide_core::error::AlgorithmErrors;
 use halide_core::expr::cast;
 use halide_core::expr::dynamic::undef_of;

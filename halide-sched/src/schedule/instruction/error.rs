@@ -4,7 +4,7 @@ use super::super::values::LoopKind;
 use std::fmt;
 
 /// A mistake of an instruction, by which it is no value that schedules can use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstructionError {
     /// The set has one of that name.
@@ -90,5 +90,7 @@ impl fmt::Display for InstructionError {
         }
     }
 }
+
+halide_core::debug_is_display!(InstructionError);
 
 impl std::error::Error for InstructionError {}

@@ -1,8 +1,8 @@
 //! The checked form of an instruction: names are resolved to what they stand for in its meaning.
 
 use super::super::values::LoopKind;
-use super::Instruction;
 use super::error::InstructionError;
+use super::value::{Axis, Instruction};
 use halide_core::ids::{FuncId, Id, ImageId, RDomId, VarId};
 use halide_core::pipeline::{Kind, PipelineData, StageDef};
 
@@ -86,7 +86,7 @@ fn vars(instruction: &Instruction, variables: &[(String, AxisVar)]) -> Result<Ve
             return Err(InstructionError::Axes { name: name(), variable: variable.clone(), count });
         }
     }
-    let var = |axis: &super::Axis| {
+    let var = |axis: &Axis| {
         if !matches!(axis.runs, LoopKind::Serial | LoopKind::Vectorized | LoopKind::Unrolled) {
             return Err(InstructionError::Runs { name: name(), axis: axis.name.clone(), runs: axis.runs });
         }

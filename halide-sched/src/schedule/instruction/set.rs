@@ -1,9 +1,9 @@
 //! Sets of instructions.
 
-use super::Instruction;
 use super::built_in::built_in;
 use super::error::InstructionError;
 use super::form::Form;
+use super::value::Instruction;
 use std::fmt;
 use std::sync::Arc;
 

@@ -47,6 +47,7 @@ use crate::lower::regions::bound_expansion::Expansions;
 use crate::lower::regions::region_table::{Regions, bound_sym};
 use crate::lower::regions::start_early::Slid;
 use crate::lower::trace::LoweringTrace;
+use crate::plan::Transform;
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use halide_solve::bounds::{Monotone, monotone};
@@ -122,6 +123,17 @@ pub(crate) fn first_iteration(ctx: &Ctx<'_>, v: LoopId) -> Expr {
     build::eq(build::loop_var(v), bounds_of(ctx, v).0)
 }
 
+/// Returns true if the points of a loop's iterations depend on another loop, since one is skewed by the other.
+fn is_skewed(ctx: &Ctx<'_>, v: LoopId) -> bool {
+    ctx.instances.iter().any(|inst| {
+        let vars = Vars::of(ctx, inst);
+        inst.plan.transforms.iter().any(|t| match t {
+            Transform::Skew { var, .. } => vars.leaves(*var).iter().any(|leaf| inst.leaves.get(leaf) == Some(&v)),
+            Transform::Split { .. } | Transform::Balance { .. } | Transform::Fuse { .. } => false,
+        })
+    })
+}
+
 /// Slides `func`, computed at `place`, along `v`; or says why not.
 fn slide<'p>(
     ctx: &Ctx<'p>,
@@ -134,6 +146,9 @@ fn slide<'p>(
 ) -> Result<(String, Slid), String> {
     if compute_with::is_own_part(ctx, place, v) {
         return Err("it is computed in some iterations of a loop that runs for others as well".into());
+    }
+    if is_skewed(ctx, v) {
+        return Err("it is skewed, so that points may be left out before the first one".into());
     }
     let facts = tails.facts;
     let dims = ctx.plan.pipeline.funcs[func].dims();

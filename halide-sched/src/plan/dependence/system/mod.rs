@@ -2,7 +2,8 @@
 //!
 //! Equations are used to replace unknowns; what is left is decided by Fourier-Motzkin elimination, whose answer is
 //! exact for rationals. So "no solution" is certain and "a solution" may be wrong, where only fractions solve the
-//! system.
+//! system. Eliminating an unknown with factors of 1 is exact for integers too, and what is divided by a common factor
+//! behind it is rounded; so there are two orders of elimination, of which the second one begins with such unknowns.
 
 #[cfg(test)]
 mod tests;
@@ -71,11 +72,12 @@ impl System {
 
     /// Returns false if there is certainly no solution.
     pub(super) fn may_hold(self) -> bool {
-        self.decide().unwrap_or(true)
+        let may = |order| self.clone().decide(order).unwrap_or(true);
+        may(Order::Fewest) && may(Order::Exact)
     }
 
     /// `None`: too large to tell.
-    fn decide(mut self) -> Option<bool> {
+    fn decide(mut self, order: Order) -> Option<bool> {
         while let Some(equation) = self.zero.pop() {
             let content = equation.content();
             if content == 0 {
@@ -106,19 +108,37 @@ impl System {
                 return Some(false);
             }
             left.retain(|f| !f.terms.is_empty());
-            // The unknown whose elimination makes the fewest new conditions.
-            let mut signs: BTreeMap<Unknown, (usize, usize)> = BTreeMap::new();
-            for (u, c) in left.iter().flat_map(|f| &f.terms) {
-                let (above, below) = signs.entry(*u).or_default();
-                *(if *c > 0 { above } else { below }) += 1;
-            }
-            let Some((&unknown, _)) = signs.iter().min_by_key(|(_, (a, b))| a * b) else { return Some(true) };
+            let Some(unknown) = next(&left, order) else { return Some(true) };
             left = eliminated(left, unknown)?;
             if left.len() > MOST_CONDITIONS {
                 return None;
             }
         }
     }
+}
+
+/// The order in which unknowns are eliminated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Unknowns first whose elimination makes the fewest new conditions.
+    Fewest,
+    /// Unknowns first whose elimination is exact for integers.
+    Exact,
+}
+
+/// The unknown to eliminate.
+fn next(conditions: &[Form], order: Order) -> Option<Unknown> {
+    /// Conditions that bound an unknown from one side, and the largest factor.
+    type Bounds = (usize, i128);
+    let mut signs: BTreeMap<Unknown, (Bounds, Bounds)> = BTreeMap::new();
+    for (u, c) in conditions.iter().flat_map(|f| &f.terms) {
+        let (above, below) = signs.entry(*u).or_default();
+        let (number, factor) = if *c > 0 { above } else { below };
+        *number += 1;
+        *factor = (*factor).max(c.abs());
+    }
+    let cost = |((a, by), (b, of)): &(Bounds, Bounds)| (order == Order::Exact && *by > 1 && *of > 1, a * b);
+    signs.iter().min_by_key(|(_, bounds)| cost(bounds)).map(|(unknown, _)| *unknown)
 }
 
 /// Divided by what its terms have in common: integers leave the constant less room.

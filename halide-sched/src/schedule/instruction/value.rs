@@ -1,0 +1,113 @@
+//! An instruction as its user writes it.
+
+use crate::schedule::values::{FloatMode, LoopKind};
+use halide_core::pipeline::Pipeline;
+use std::fmt;
+
+/// The numbers of values that an axis of an instruction may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extents {
+    /// This many.
+    Exactly(i64),
+    /// At most this many, and at least one.
+    UpTo(i64),
+    /// A multiple of this many, at least once.
+    Multiple(i64),
+    /// Any constant number.
+    Any,
+}
+
+impl Extents {
+    /// Returns true if an axis may have so many values.
+    pub fn allow(self, extent: i64) -> bool {
+        match self {
+            Extents::Exactly(n) => extent == n,
+            Extents::UpTo(n) => (1..=n).contains(&extent),
+            Extents::Multiple(n) => n > 0 && extent > 0 && extent % n == 0,
+            Extents::Any => extent > 0,
+        }
+    }
+}
+
+impl fmt::Display for Extents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extents::Exactly(n) => write!(f, "{n}"),
+            Extents::UpTo(n) => write!(f, "at most {n}"),
+            Extents::Multiple(n) => write!(f, "a multiple of {n}"),
+            Extents::Any => write!(f, "a constant"),
+        }
+    }
+}
+
+/// An axis of an instruction: a variable of its meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The name of the variable in the meaning.
+    pub name: String,
+    /// The numbers of values that the loop over it may have.
+    pub extents: Extents,
+    /// The way in which that loop runs.
+    pub runs: LoopKind,
+}
+
+/// An instruction. Settings consume it and give it back; [`InstructionSet::with`](super::InstructionSet::with) checks it.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    pub(super) name: String,
+    pub(super) meaning: Pipeline,
+    pub(super) axes: Vec<Axis>,
+    /// Operands and axes: neighbours along the axis are neighbours in memory.
+    pub(super) dense: Vec<(String, String)>,
+    pub(super) float: FloatMode,
+    pub(super) emits: Option<String>,
+}
+
+impl Instruction {
+    /// Returns an instruction of this meaning, without axes.
+    pub fn new(name: impl Into<String>, meaning: &Pipeline) -> Instruction {
+        let (axes, dense, float, emits) = (Vec::new(), Vec::new(), FloatMode::Strict, None);
+        Instruction { name: name.into(), meaning: meaning.clone(), axes, dense, float, emits }
+    }
+    /// Adds an axis: a variable of the meaning, as schedules of the meaning would call its loop.
+    pub fn axis(mut self, name: impl Into<String>, extents: Extents, runs: LoopKind) -> Instruction {
+        self.axes.push(Axis { name: name.into(), extents, runs });
+        self
+    }
+    /// Asks for neighbours of `operand`, an image of the meaning, along `axis` to be neighbours in memory.
+    pub fn dense(mut self, operand: impl Into<String>, axis: impl Into<String>) -> Instruction {
+        self.dense.push((operand.into(), axis.into()));
+        self
+    }
+    /// Says how floats of the stage must be treated for the instruction to give the same: more exact stages refuse it.
+    pub fn float(mut self, mode: FloatMode) -> Instruction {
+        self.float = mode;
+        self
+    }
+    /// Says how the machine instruction begins that must be in the code of the loops, as assemblers write it: where it
+    /// is not, compiling is an error.
+    pub fn emits(mut self, mnemonic: impl Into<String>) -> Instruction {
+        self.emits = Some(mnemonic.into());
+        self
+    }
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Returns the pipeline that says what it computes.
+    pub fn meaning(&self) -> &Pipeline {
+        &self.meaning
+    }
+    /// Returns its axes.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+    /// Returns the treatment of floats that it needs.
+    pub fn float_mode(&self) -> FloatMode {
+        self.float
+    }
+    /// Returns the beginning of the machine instruction that must be in the code, if there is one.
+    pub fn mnemonic(&self) -> Option<&str> {
+        self.emits.as_deref()
+    }
+}
