@@ -120,6 +120,12 @@ impl Deref for Pipeline {
     }
 }
 
+impl AsRef<halide_core::Pipeline> for Pipeline {
+    fn as_ref(&self) -> &halide_core::Pipeline {
+        &self.0
+    }
+}
+
 impl From<halide_core::Pipeline> for Pipeline {
     fn from(pipeline: halide_core::Pipeline) -> Pipeline {
         Pipeline(pipeline)

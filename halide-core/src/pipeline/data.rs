@@ -34,6 +34,12 @@ impl std::ops::Deref for Pipeline {
     }
 }
 
+impl AsRef<Pipeline> for Pipeline {
+    fn as_ref(&self) -> &Pipeline {
+        self
+    }
+}
+
 impl Pipeline {
     /// Wraps data whose invariants (see the fields) the caller keeps: `Pipeline::new`, and graph rewrites in `plan`.
     pub fn from_data(data: PipelineData) -> Pipeline {

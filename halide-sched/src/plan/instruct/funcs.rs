@@ -6,10 +6,10 @@ use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::PipelineData;
 
 /// The Funcs of a pipeline while a schedule is resolved.
-pub(in crate::plan) struct Funcs<'a> {
-    pub(in crate::plan) pipeline: &'a PipelineData,
-    pub(in crate::plan) drafts: &'a IdVec<FuncId, FuncDraft>,
-    pub(in crate::plan) levels: &'a IdVec<FuncId, Levels>,
+pub(crate) struct Funcs<'a> {
+    pub(crate) pipeline: &'a PipelineData,
+    pub(crate) drafts: &'a IdVec<FuncId, FuncDraft>,
+    pub(crate) levels: &'a IdVec<FuncId, Levels>,
 }
 
 impl Funcs<'_> {

@@ -21,8 +21,7 @@ impl InstructionSet {
     pub fn new() -> InstructionSet {
         InstructionSet::default()
     }
-    /// Returns the instructions that the code generators of this workspace find, which schedules may name unless another
-    /// set is given.
+    /// Returns the instructions that the code generators find, which schedules may name unless another set is given.
     pub fn built_in() -> InstructionSet {
         let all = built_in().unwrap_or_default();
         all.into_iter().fold(InstructionSet::new(), |set, instruction| set.clone().with(instruction).unwrap_or(set))

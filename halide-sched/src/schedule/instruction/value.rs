@@ -51,7 +51,8 @@ pub struct Axis {
     pub runs: LoopKind,
 }
 
-/// An instruction. Settings consume it and give it back; [`InstructionSet::with`](super::InstructionSet::with) checks it.
+/// An instruction. Settings consume it and give it back; [`InstructionSet::with`](super::InstructionSet::with) checks
+/// it.
 #[derive(Clone, Debug)]
 pub struct Instruction {
     pub(super) name: String,
@@ -65,9 +66,9 @@ pub struct Instruction {
 
 impl Instruction {
     /// Returns an instruction of this meaning, without axes.
-    pub fn new(name: impl Into<String>, meaning: &Pipeline) -> Instruction {
+    pub fn new(name: impl Into<String>, meaning: &impl AsRef<Pipeline>) -> Instruction {
         let (axes, dense, float, emits) = (Vec::new(), Vec::new(), FloatMode::Strict, None);
-        Instruction { name: name.into(), meaning: meaning.clone(), axes, dense, float, emits }
+        Instruction { name: name.into(), meaning: meaning.as_ref().clone(), axes, dense, float, emits }
     }
     /// Adds an axis: a variable of the meaning, as schedules of the meaning would call its loop.
     pub fn axis(mut self, name: impl Into<String>, extents: Extents, runs: LoopKind) -> Instruction {
