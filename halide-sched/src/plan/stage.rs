@@ -377,7 +377,8 @@ impl StageDraft {
             match self.maker(v) {
                 None => drop(roots.insert(v)),
                 Some(Transform::Split { var, .. } | Transform::Balance { var, .. }) => todo.push(*var),
-                Some(Transform::Skew { var, .. }) => todo.push(*var),
+                // An iteration of it may be one of any of the other variable.
+                Some(Transform::Skew { var, along, .. }) => todo.extend([*var, *along]),
                 Some(Transform::Fuse { inner, outer, .. }) => todo.extend([*inner, *outer]),
             }
         }

@@ -204,3 +204,27 @@ fn wavefronts_have_no_other_points() {
     assert_eq!(iterations("f.update(0).t"), (w - 2 + h - 2 - 1) as u64);
     assert_eq!(iterations("f.update(0).r.y"), ((w - 2) * (h - 2)) as u64);
 }
+
+/// Iterations of a skewed loop may be of one point, where the other variable says which of them: a sum over it races.
+#[test]
+fn iterations_of_one_point_race() {
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    let r = RDom::named("r", [(1, 4)]);
+    f[(x, y)] = x + y;
+    f[(x, y)] += r.x;
+    let p = Pipeline::new([&f]).unwrap();
+    let region = Region::of_extents([5, 7]);
+    for schedule in [
+        "f.update(0): skew(y, 1, r.x, t) parallel(t)",
+        "f.update(0): skew(y, 1, r.x, t) vectorize(t, 4)",
+        "f.update(0): skew(y, 1, r.x, t) reorder(x, t) parallel(t)",
+        "f.update(0): skew(x, 2, r.x, t) split(t, to, ti, 2) parallel(to)",
+    ] {
+        let refused = illegal(&p, schedule);
+        assert!(refused.contains("two of its iterations may store to the same element"), "{schedule}: {refused}");
+    }
+    for schedule in ["f.update(0): skew(y, 1, r.x, t) parallel(x)", "f.update(0): skew(y, 1, x, t) parallel(t)"] {
+        check(&p, schedule, &[], &region);
+    }
+}
