@@ -76,7 +76,7 @@ pub enum Error {
     },
     /// A stage uses an instruction that its code does not have.
     #[cfg(feature = "cpu")]
-    NotEmitted(NotEmitted),
+    NotEmitted(Box<NotEmitted>),
     /// Code could not be handed to profilers as the environment asks for.
     #[cfg(feature = "cpu")]
     Perf {

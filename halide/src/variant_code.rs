@@ -64,7 +64,7 @@ pub(crate) enum Code {
 #[cfg(feature = "cpu")]
 fn used_as_said(plan: &Plan, code: &halide_cpu::Executable, key: VariantKey) -> Result<(), Error> {
     match key == VariantKey::default() {
-        true => used::check(plan, code).map_err(Error::NotEmitted),
+        true => used::check(plan, code).map_err(|missing| Error::NotEmitted(Box::new(missing))),
         false => Ok(()),
     }
 }

@@ -4,8 +4,8 @@ mod auto;
 mod bad_input;
 mod bench;
 mod book;
-#[cfg(feature = "gpu")]
 mod code_cache;
+#[cfg(feature = "gpu")]
 mod gpu;
 mod images;
 mod inspected;

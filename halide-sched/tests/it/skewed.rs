@@ -228,3 +228,23 @@ fn iterations_of_one_point_race() {
         check(&p, schedule, &[], &region);
     }
 }
+
+/// A domain without points, skewed: what is kept of a producer in a circle is nothing, and the circle has a length.
+#[test]
+fn domains_without_points() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    let r = RDom::named("r", [(-1, 2), (2, 0)]);
+    g[(x, y)] = x * y;
+    f[x] = x + 0;
+    f[r.x + 1] += g[(r.x, r.y)];
+    let p = Pipeline::new([&f]).unwrap();
+    for schedule in [
+        "f.update(0): split(r.x, r.x, t, 4) skew(r.y, 1, t, r.y)
+         g: compute_at(f.update(0), t) store_root()",
+        "f.update(0): skew(r.y, 1, r.x, t)
+         g: compute_at(f.update(0), r.x) store_root()",
+    ] {
+        check(&p, schedule, &[], &Region::of_extents([5]));
+    }
+}

@@ -165,6 +165,8 @@ impl<'b> Reader<'b> {
 #[cfg(test)]
 mod tests {
     use crate::code_image::*;
+    use crate::options::KernelNote;
+    use halide_core::ids::FuncId;
 
     fn image() -> CodeImage {
         let to = |of, offset| ImageAddress { offset, of, addend: -3 };

@@ -101,7 +101,8 @@ fn in_common(windows: &[(Site<'_, '_>, Window)]) -> Option<(usize, i64)> {
         Window::Whole => site.extent(moving).filter(|&n| n <= LONGEST_FOLD && !site.is_updated_along(moving)),
         Window::Moves { .. } | Window::All { .. } => None,
     });
-    needed.collect::<Option<Vec<i64>>>().and_then(|sizes| Some((moving, sizes.into_iter().max()?)))
+    // Loops without iterations need nothing, and no circle is shorter than one.
+    needed.collect::<Option<Vec<i64>>>().and_then(|sizes| Some((moving, sizes.into_iter().max()?.max(1))))
 }
 
 fn explain(ctx: &Ctx<'_>, func: FuncId, window: &Window, common: Option<(usize, i64)>, trace: &mut LoweringTrace) {

@@ -68,8 +68,8 @@ macro_rules! instructions {
             operand: String,
             source: String,
             var: String,
-            moved: Option<usize>,
-            densest: Option<usize>
+            moved: Option<u32>,
+            densest: Option<u32>
         } =>
             {
                 let reads = format!("instruction `{instruction}` reads neighbours of `{operand}` in memory");

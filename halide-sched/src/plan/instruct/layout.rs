@@ -30,8 +30,8 @@ pub(super) fn problem(
             operand: instruction.meaning().images[*image].name.clone(),
             source: names(),
             var: axes.names[*axis].clone(),
-            moved,
-            densest,
+            moved: moved.map(|dim| dim as u32),
+            densest: densest.map(|dim| dim as u32),
         })
     })
 }
