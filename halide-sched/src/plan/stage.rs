@@ -367,9 +367,13 @@ impl StageDraft {
 
     /// The definition's variables that change with `var`: those that it is made of, and those that are skewed by it.
     pub(super) fn roots(&self, var: StageVar) -> BTreeSet<StageVar> {
-        let mut roots = BTreeSet::new();
+        let (mut roots, mut seen) = (BTreeSet::new(), BTreeSet::new());
         let mut todo = vec![var];
         while let Some(v) = todo.pop() {
+            // A loop that is skewed by another one twice and that other one lead to each other.
+            if !seen.insert(v) {
+                continue;
+            }
             todo.extend(self.transforms.iter().filter_map(|t| match t {
                 Transform::Skew { var, along, .. } if *along == v => Some(*var),
                 _ => None,

@@ -248,3 +248,21 @@ fn domains_without_points() {
         check(&p, schedule, &[], &Region::of_extents([5]));
     }
 }
+
+/// Loops that are skewed by each other, and one that is skewed by the same one twice: each is made of both.
+#[test]
+fn loops_that_are_skewed_by_each_other() {
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = x + 10 * y;
+    let p = Pipeline::new([&f]).unwrap();
+    for schedule in [
+        "f: skew(x, 1, y, t) skew(t, 1, y, u) parallel(u)",
+        "f: skew(x, 1, y, t) skew(t, -1, y, u) vectorize(y, 4)",
+        "f: skew(x, 1, y, t) skew(y, 1, t, u) parallel(u)",
+        "f: skew(x, 1, y, t) skew(y, -1, t, u) skew(t, 2, u, v) vectorize(v, 4)",
+        "f: split(y, yo, yi, 2) skew(x, 1, yi, t) skew(yi, 1, t, u) skew(t, 1, u, v) skew(yo, 1, v, w) parallel(w)",
+    ] {
+        check(&p, schedule, &[], &Region::of_extents([5, 7]));
+    }
+}
