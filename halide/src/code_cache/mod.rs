@@ -22,9 +22,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! A file is found by a hash ([`key`]) of all that its code depends on: the algorithm, the schedule and the target, the
-//! extensions of the processor, the variant, and the program that this is part of ([`build`]). It is run only if it is
-//! whole ([`entry`]), and if nobody else can have written it ([`folder`]); otherwise code is compiled as without a
+//! A file is found by a hash (`key`) of all that its code depends on: the algorithm, the schedule and the target, the
+//! extensions of the processor, the variant, and the program that this is part of (`build`). It is run only if it is
+//! whole (`entry`), and if nobody else can have written it (`folder`); otherwise code is compiled as without a
 //! cache, and [`Compiled::code_origins`](crate::Compiled::code_origins) says why.
 
 mod build;
