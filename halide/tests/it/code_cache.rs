@@ -283,3 +283,31 @@ fn profiles_are_taken_of_code_that_was_read() {
         assert_eq!(*origin, CodeOrigin::NotWritten { because: CacheProblem::Text });
     }
 }
+
+/// Names and messages with letters that text has other uses for.
+#[test]
+fn names_and_messages_of_any_letters_are_kept() {
+    let odd = "gr\u{f6}\u{df}e \"of\" \\ {a}\n\t\u{1f600} $1#2 // no comment";
+    let (input, x) = (ImageParam::new(odd, I32, 1), Var::new("x"));
+    let n = Param::<i32>::new("n \"n\"").with_default(1);
+    let mut f = Func::new("f #b0: \u{e9}");
+    f[x] = require(n.expr().lt(5), input[x], odd);
+    let pipeline = Pipeline::new([&f]).unwrap();
+    let scratch = Scratch::new();
+    let texts = [(); 2].map(|()| {
+        let compiled = compiled(&pipeline, "", &scratch.cache());
+        let image = engines_agree::noise(I32, &Region::of_extents([4]), 3);
+        let call = || compiled.inputs().image_named(odd, image.clone());
+        let small = call().realize::<i32>([5]).unwrap_err().to_string();
+        let large = call().param_named("n \"n\"", 7).realize::<i32>([4]).unwrap_err().to_string();
+        (
+            matches!(origin(&compiled), CodeOrigin::Read { .. }),
+            small,
+            large,
+            call().realize::<i32>([4]).unwrap().to_vec(),
+        )
+    });
+    let [first, second] = texts;
+    assert!(!first.0 && second.0);
+    assert_eq!((first.1, first.2, first.3), (second.1, second.2, second.3));
+}
