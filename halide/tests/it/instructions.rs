@@ -123,6 +123,7 @@ fn what_does_not_fit_is_told() {
         "k.x=ki) vectorize(ki)",
         "loop `ki` is vectorized, and instruction `dot_u8i8_4` needs it to be unrolled",
     );
+    case("use(", "skew(x, 1, ci, t) use(", "loop `ci` of instruction `dot_u8i8_4` counts several variables");
     // Weights are the bytes with a sign, and move along `c`; inputs do not.
     case("split(c, co, ci, 16)", "split(x, co, ci, 16) rename(c, x)", "of instruction `dot_u8i8_4`");
     let odd = refused(&products(30), DOT);

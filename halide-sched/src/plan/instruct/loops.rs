@@ -88,7 +88,14 @@ pub(super) fn axes(
             var: stage.name(*var).to_string(),
         };
         let (mut at, mut by) = (*var, 1i128);
-        while let Some(made) = stage.maker(at) {
+        // A step of what another loop is skewed by moves that one's variable as well.
+        let moves_others =
+            |at: StageVar| stage.transforms.iter().any(|t| matches!(t, Transform::Skew { along, .. } if *along == at));
+        loop {
+            if moves_others(at) {
+                return Err(fused());
+            }
+            let Some(made) = stage.maker(at) else { break };
             let Transform::Split { var: parent, outer, factor, .. } = made else { return Err(fused()) };
             if *outer == at {
                 let factor = build::as_int(factor).ok_or_else(fused)?;

@@ -6,7 +6,9 @@
 //! checks that the stage computes the meaning there.
 //!
 //! ```
-//! use halide_core::prelude::*;
+//! use halide_core::expr::{cast, undef};
+//! use halide_core::types::{I8, U8};
+//! use halide_core::{Func, ImageParam, Pipeline, RDom, Var};
 //! use halide_sched::schedule::{Extents, Instruction, InstructionSet, LoopKind};
 //! let (a, b) = (ImageParam::new("a", U8, 1), ImageParam::new("b", I8, 2));
 //! let (j, k, mut c) = (Var::new("j"), RDom::named("k", [(0, 4)]), Func::new("c"));
