@@ -51,9 +51,7 @@ pub(crate) fn stage_name(plan: &Plan, func: FuncId, number: usize) -> String {
 pub(crate) fn check(plan: &Plan, code: &Executable) -> Result<(), NotEmitted> {
     for (func, number, _, used) in used(plan) {
         let Some(emits) = &used.emits else { continue };
-        let has = |name: &String| name.starts_with(emits.as_str());
-        let mut kernels = code.kernels().iter().filter(|kernel| kernel.definitions.contains(&(func, number)));
-        if kernels.any(|kernel| kernel.mnemonics.iter().any(has)) {
+        if code.has_instruction((func, number), emits) {
             continue;
         }
         let own = format!("{}.", plan.pipeline.funcs[func].name);

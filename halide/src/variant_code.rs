@@ -169,12 +169,16 @@ impl Variant {
         #[cfg(feature = "cpu")]
         let code = code.map_err(|error| error.caused_by(&lowered.causes));
         let variant = Variant::of_code(lowered.program, code?);
-        #[cfg(feature = "cpu")]
-        if let Code::Cpu(executable) = &variant.code {
-            used_as_said(plan, executable, key)?;
-            return Ok(Variant { _told: perf::tell(plan, executable)?, ..variant });
+        match &variant.code {
+            #[cfg(feature = "cpu")]
+            Code::Cpu(executable) => {
+                used_as_said(plan, executable, key)?;
+                Ok(Variant { _told: perf::tell(plan, executable)?, ..variant })
+            }
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Code::Gpu(code) => used_as_said(plan, &code.host, key).map(|()| variant),
+            _ => Ok(variant),
         }
-        Ok(variant)
     }
     /// A variant whose code is read, or kept for others.
     #[cfg(feature = "cpu")]

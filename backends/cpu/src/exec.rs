@@ -3,7 +3,7 @@
 use crate::codegen::abi::ArgLayout;
 use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
-use crate::options::{CompileStats, CpuOptions, FunctionCode, KernelNote, Texts};
+use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::profile::RunProfile;
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Sampler, Worker, guarded, within};
@@ -185,9 +185,11 @@ impl Executable {
     pub fn large(&self) -> &[String] {
         &self.0.texts.notes.large
     }
-    /// Kernels of wide vectors with their machine instructions, if the options asked for these.
-    pub fn kernels(&self) -> &[KernelNote] {
-        &self.0.texts.notes.kernels
+    /// Returns true if a machine instruction whose name begins so does work of a definition in a kernel of wide
+    /// vectors. The options must have asked to note them.
+    pub fn has_instruction(&self, definition: Definition, name: &str) -> bool {
+        let all = self.0.texts.notes.mnemonics.get(&definition);
+        all.is_some_and(|all| all.iter().any(|mnemonic| mnemonic.starts_with(name)))
     }
     /// Returns the cost of compiling.
     pub fn stats(&self) -> CompileStats {

@@ -27,7 +27,7 @@ pub use error::{CodeUnit, CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
 pub use host::machine_text;
 pub use listing::CodeLine;
-pub use options::{CompileStats, CpuOptions, FunctionCode, KernelNote};
+pub use options::{CompileStats, CpuOptions, FunctionCode};
 pub use profile::{Activity, MemoryEvent, RunProfile, Sampled, Span};
 pub use runtime::Sampler;
 pub use tier::Tier;

@@ -2,7 +2,7 @@
 
 use crate::shared::code_map::CodeSpan;
 use halide_ir::code_place::CodePlace;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// One instruction of a function.
@@ -39,13 +39,6 @@ pub(crate) fn lines(bytes: &[u8], end: usize, spans: &[CodeSpan], symbols: &BTre
         line.place = rest.peek().filter(|span| span.start <= offset).map(|span| span.place);
     }
     all
-}
-
-/// The names of the machine instructions in code, each once, sorted. None where bytes are not read back.
-pub(crate) fn mnemonics(bytes: &[u8]) -> Vec<String> {
-    let lines = instructions(bytes, &BTreeMap::new());
-    let names = lines.iter().filter_map(|line| line.text.split_whitespace().next()).map(str::to_string);
-    names.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -2,9 +2,10 @@
 
 use crate::listing::CodeLine;
 use crate::tier::Tier;
-use halide_core::ids::FuncId;
+use halide_ir::code_place::Definition;
 use halide_ir::features::{CpuFeature, CpuFeatures};
 use halide_ir::target::{Budget, Target};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The options for compiling a program.
@@ -22,8 +23,8 @@ pub struct CpuOptions {
     pub features: Option<CpuFeatures>,
     /// Limits on the size of code, and on its stack.
     pub budget: Budget,
-    /// Note which machine instructions each kernel of wide vectors has, for
-    /// [`Executable::kernels`](crate::Executable::kernels).
+    /// Note which machine instructions do the work of each definition in kernels of wide vectors, for
+    /// [`Executable::has_instruction`](crate::Executable::has_instruction).
     pub note_mnemonics: bool,
     /// Code that says where it is, for [`RunArgs::sampler`](crate::RunArgs::sampler).
     pub marks: bool,
@@ -112,17 +113,7 @@ pub(crate) struct CodeNotes {
     pub(crate) unrolled: Vec<(String, usize)>,
     /// Functions with so many instructions that their registers were assigned in one pass.
     pub(crate) large: Vec<String>,
-    /// Kernels of wide vectors, if the options ask for their instructions.
-    pub(crate) kernels: Vec<KernelNote>,
-}
-
-/// A kernel of wide vectors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelNote {
-    /// The loop that it is made of.
-    pub name: String,
-    /// The definitions that it computes: each Func, and 0 or the number of its update counted from 1.
-    pub definitions: Vec<(FuncId, usize)>,
-    /// The names of its machine instructions, as assemblers write them; each once, sorted.
-    pub mnemonics: Vec<String>,
+    /// The machine instructions in kernels of wide vectors that do the work of each definition, by the names that
+    /// assemblers have for them, if the options ask for them.
+    pub(crate) mnemonics: BTreeMap<Definition, BTreeSet<String>>,
 }

@@ -6,13 +6,13 @@
 
 use super::{Callee, CodeImage, ImageAddress, ImageFunction};
 use crate::codegen::abi::RuntimeFn;
-use crate::options::{CodeNotes, CompileStats, KernelNote};
+use crate::options::{CodeNotes, CompileStats};
 use halide_core::ids::{FuncId, Id};
 
 impl CodeImage {
     /// Writes the image.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, kernels } } = self;
+        let CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, mnemonics } } = self;
         let mut out = Writer(Vec::new());
         out.list(functions, |out, function| {
             out.word(function.align);
@@ -40,13 +40,10 @@ impl CodeImage {
             out.word(*copies as u64);
         });
         out.list(large, |out, name| out.bytes(name.as_bytes()));
-        out.list(kernels, |out, kernel| {
-            out.bytes(kernel.name.as_bytes());
-            out.list(&kernel.definitions, |out, (func, stage)| {
-                out.word(func.index() as u64);
-                out.word(*stage as u64);
-            });
-            out.list(&kernel.mnemonics, |out, name| out.bytes(name.as_bytes()));
+        out.list(mnemonics, |out, ((func, stage), names)| {
+            out.word(func.index() as u64);
+            out.word(*stage as u64);
+            out.list(names, |out, name| out.bytes(name.as_bytes()));
         });
         out.0
     }
@@ -70,12 +67,12 @@ impl CodeImage {
         let refusals = from.list(|from| Some((from.text()?, from.text()?)))?;
         let unrolled = from.list(|from| Some((from.text()?, from.count()?)))?;
         let large = from.list(Reader::text)?;
-        let kernels = from.list(|from| {
-            let name = from.text()?;
-            let definitions = from.list(|from| Some((FuncId(u32::try_from(from.word()?).ok()?), from.count()?)))?;
-            Some(KernelNote { name, definitions, mnemonics: from.list(Reader::text)? })
+        let mnemonics = from.list(|from| {
+            let definition = (FuncId(u32::try_from(from.word()?).ok()?), from.count()?);
+            Some((definition, from.list(Reader::text)?.into_iter().collect()))
         })?;
-        let image = CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, kernels } };
+        let mnemonics = mnemonics.into_iter().collect();
+        let image = CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, mnemonics } };
         (from.0.is_empty() && image.is_whole()).then_some(image)
     }
 
@@ -124,9 +121,13 @@ impl Writer {
         self.word(bytes.len() as u64);
         self.0.extend(bytes);
     }
-    fn list<T>(&mut self, all: &[T], mut one: impl FnMut(&mut Writer, &T)) {
+    fn list<T, L>(&mut self, all: L, one: impl FnMut(&mut Writer, T))
+    where
+        L: IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+    {
+        let (all, mut one) = (all.into_iter(), one);
         self.word(all.len() as u64);
-        all.iter().for_each(|item| one(self, item));
+        all.for_each(|item| one(self, item));
     }
 }
 
@@ -151,7 +152,8 @@ impl<'b> Reader<'b> {
     fn text(&mut self) -> Option<String> {
         String::from_utf8(self.bytes()?.to_vec()).ok()
     }
-    /// As many items as the word in front says: each takes a byte at least, so no length makes it wait or allocate.
+    /// The items of a list, whose number stands in front: each takes a byte at least, so no number makes it wait or
+    /// allocate.
     fn list<T>(&mut self, mut one: impl FnMut(&mut Reader<'b>) -> Option<T>) -> Option<Vec<T>> {
         let count = self.count().filter(|count| *count <= self.0.len())?;
         let mut all = Vec::new();
@@ -165,7 +167,6 @@ impl<'b> Reader<'b> {
 #[cfg(test)]
 mod tests {
     use crate::code_image::*;
-    use crate::options::KernelNote;
     use halide_core::ids::FuncId;
 
     fn image() -> CodeImage {
@@ -177,10 +178,9 @@ mod tests {
             ImageFunction { align: 64, bytes: vec![0xc3], addresses: Vec::new() },
         ];
         let (refusals, unrolled) = (vec![("f.x".into(), "why".into())], vec![("g.y".into(), 4)]);
-        let (definitions, mnemonics) = (vec![(FuncId(3), 1)], vec!["vpdpbusd".into(), "ret".into()]);
-        let kernels = vec![KernelNote { name: "f.x".into(), definitions, mnemonics }];
+        let mnemonics = [((FuncId(3), 1), ["vpdpbusd", "ret"].map(String::from).into())].into();
         let stats = CompileStats { functions: 2, instructions: 9, bytes: 17, stack: 48, ..CompileStats::default() };
-        CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large: vec!["h".into()], kernels } }
+        CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large: vec!["h".into()], mnemonics } }
     }
 
     #[test]

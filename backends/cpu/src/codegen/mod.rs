@@ -81,7 +81,7 @@ use crate::shared::marks::Marks;
 use crate::tier::{Tier, missing};
 use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::binemit::Reloc;
-use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_module::{FuncId, ModuleReloc, ModuleRelocTarget};
 use frames::Frame;
 use func::{EmittedFunction, Env, Symbols};
@@ -121,8 +121,10 @@ pub fn compile_to_image(program: &Program, options: &CpuOptions) -> Result<(Exec
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
     }
     check_host(options)?;
-    let Translated { image, texts, marks } = stack::with_room_for(program, || translate(program, options))?;
-    let executable = link(&image, program, (texts, marks), options)?;
+    let isa = host::host_isa(options.features, Effort::Full)?;
+    let Translated { image, texts, marks } =
+        stack::with_room_for(program, || translate(program, isa.clone(), options))?;
+    let executable = link(&image, program, isa, (texts, marks), options)?;
     Ok((executable, image))
 }
 
@@ -133,7 +135,8 @@ impl CodeImage {
     /// The caller vouches for all of this: code is run as it is.
     pub fn link(&self, tables: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
         check_host(options)?;
-        link(self, tables, (Texts::default(), Vec::new()), options)
+        let isa = host::host_isa(options.features, Effort::Full)?;
+        link(self, tables, isa, (Texts::default(), Vec::new()), options)
     }
 }
 
@@ -149,11 +152,12 @@ fn check_host(options: &CpuOptions) -> Result<(), CpuError> {
 fn link(
     image: &CodeImage,
     program: &Program,
+    isa: OwnedTargetIsa,
     (mut texts, marks): (Texts, Vec<Definition>),
     options: &CpuOptions,
 ) -> Result<Executable, CpuError> {
     let started = Instant::now();
-    let code = jit::link(image, host::host_isa(options.features, Effort::Full)?)?;
+    let code = jit::link(image, isa)?;
     texts.functions.iter_mut().zip(code.addresses()).for_each(|(function, address)| function.address = address);
     texts.notes = image.notes.clone();
     let stats = CompileStats { link: started.elapsed(), ..image.stats };
@@ -169,8 +173,7 @@ struct Translated {
 }
 
 /// Makes the machine code of a program.
-fn translate(program: &Program, options: &CpuOptions) -> Result<Translated, CpuError> {
-    let isa = host::host_isa(options.features, Effort::Full)?;
+fn translate(program: &Program, isa: OwnedTargetIsa, options: &CpuOptions) -> Result<Translated, CpuError> {
     let layout = ArgLayout::new(program);
     let mut numbers = Numbers::default();
     let symbols = declare(program, &mut numbers);
@@ -226,9 +229,12 @@ fn translate(program: &Program, options: &CpuOptions) -> Result<Translated, CpuE
         kernels: kernels.len(),
         ..CompileStats::default()
     };
-    let notes = kernels.iter().filter(|_| options.note_mnemonics).map(OutlinedKernel::note).collect();
+    let mut mnemonics = BTreeMap::new();
+    if options.note_mnemonics {
+        kernels.iter().for_each(|kernel| kernel.note_mnemonics(&mut mnemonics));
+    }
     let (functions, texts) = functions(compiled, kernels, options, &mut stats)?;
-    let notes = CodeNotes { refusals, unrolled, large, kernels: notes };
+    let notes = CodeNotes { refusals, unrolled, large, mnemonics };
     let image = CodeImage { functions, stats, notes };
     let marks = marks.map_or_else(Vec::new, |marks| marks.definitions().to_vec());
     Ok(Translated { image, texts, marks })

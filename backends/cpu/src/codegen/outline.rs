@@ -14,10 +14,9 @@ use crate::wide;
 use crate::wide::interface::{Capture, Claim, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use halide_core::ids::{FuncId, Id};
+use halide_core::ids::Id;
 use halide_ir::code_place::CodePlace;
-use halide_ir::{BufId, DimField, For, ForKind, LoopId, Program, Stmt, Sym, build, loops_in, visit};
-use std::collections::BTreeSet;
+use halide_ir::{BufId, DimField, For, ForKind, LoopId, Stmt, Sym, build, visit};
 use std::sync::PoisonError;
 
 impl Surroundings for Func<'_> {
@@ -76,11 +75,7 @@ impl Func<'_> {
         let checks = kernel.checks.clone();
         self.outside += kernel.count as u64;
         outlined.unrolled.extend(kernel.unrolled.iter().map(|(id, copies)| (name_of(*id), *copies)));
-        let definitions = match outlined.options.note_mnemonics {
-            true => definitions(self.env.program, l),
-            false => Vec::new(),
-        };
-        outlined.kernels.push(OutlinedKernel { id, name, definitions, kernel });
+        outlined.kernels.push(OutlinedKernel { id, name, kernel });
         drop(outlined);
 
         for check in checks {
@@ -210,11 +205,4 @@ fn first_with_vectors(s: &Stmt) -> Option<LoopId> {
     let mut found = None;
     visit::for_each_stmt(s, |inner| found = found.or_else(|| first_with_vectors(inner)));
     found
-}
-/// The definitions whose loops a loop holds, itself among them.
-fn definitions(program: &Program, l: &For) -> Vec<(FuncId, usize)> {
-    let mut loops = BTreeSet::from([l.id]);
-    loops_in(&l.body, &mut loops);
-    let of = |id: LoopId| program.loops.get(id).and_then(|info| info.definition);
-    loops.into_iter().filter_map(of).collect::<BTreeSet<_>>().into_iter().collect()
 }

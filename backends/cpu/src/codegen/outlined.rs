@@ -1,13 +1,15 @@
 //! The kernels of a program while it is compiled, and which loops may become some.
 
 use super::numbers::Numbers;
-use crate::listing::mnemonics;
-use crate::options::{CpuOptions, KernelNote};
+use crate::listing::lines;
+use crate::options::CpuOptions;
 use crate::wide::Kernel;
 use cranelift_module::FuncId;
+use halide_ir::code_place::Definition;
 use halide_ir::hash::Map;
 use halide_ir::visit::for_each_stmt;
 use halide_ir::{BufId, Program, Stmt, build};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernels of a program while it is compiled.
 pub(super) struct Outlined {
@@ -26,16 +28,20 @@ pub(super) struct OutlinedKernel {
     pub(super) id: FuncId,
     /// The loop that it is made of.
     pub(super) name: String,
-    /// The definitions that it computes, if the options ask for its instructions.
-    pub(super) definitions: Vec<(halide_core::ids::FuncId, usize)>,
     pub(super) kernel: Kernel,
 }
 
 impl OutlinedKernel {
-    /// The kernel with its machine instructions.
-    pub(super) fn note(&self) -> KernelNote {
-        let mnemonics = mnemonics(&self.kernel.bytes[..self.kernel.code_bytes]);
-        KernelNote { name: self.name.clone(), definitions: self.definitions.clone(), mnemonics }
+    /// Adds the names of its machine instructions to those of the definitions whose work they do. The code must have
+    /// its places.
+    pub(super) fn note_mnemonics(&self, all: &mut BTreeMap<Definition, BTreeSet<String>>) {
+        let Kernel { bytes, code_bytes, spans, .. } = &self.kernel;
+        for line in lines(bytes, *code_bytes, spans, &BTreeMap::new()) {
+            let definition = line.place.and_then(|place| place.definition);
+            if let (Some(definition), Some(name)) = (definition, line.text.split_whitespace().next()) {
+                all.entry(definition).or_default().insert(name.to_string());
+            }
+        }
     }
 }
 

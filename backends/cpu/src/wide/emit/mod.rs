@@ -127,7 +127,7 @@ pub(super) fn nest(
         open_lines: OpenLines::new(program, nest, widest(tier).bytes()),
         polls: Polls::default(),
         mark: None,
-        code_places: options.keep_text.then(|| PlaceTable::new(around.code_place())),
+        code_places: (options.keep_text || options.note_mnemonics).then(|| PlaceTable::new(around.code_place())),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
         vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),
