@@ -374,3 +374,11 @@ pub(crate) const NEST_STEPS: i64 = 200_000;
 /// The iterations after which a loop is taken to end whose condition reads what it stores, where a price is asked: a
 /// guess, since only data tell. Newton's method ends after a few, escape times and sequences after tens to hundreds.
 pub const SETTLED_ITERATIONS: i64 = 64;
+
+/// The most operations that the meaning of an instruction has, written out whole. A match tries both orders of operands
+/// that may change places, which takes time with the square of it.
+pub(crate) const MOST_MEANING: u64 = 512;
+
+/// The steps of an exact count of a nest, about: one takes a microsecond or a few, and a question about a nest seconds
+/// at most.
+pub(crate) const EXACT_STEPS: u64 = 1_000_000;

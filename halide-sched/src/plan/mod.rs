@@ -28,6 +28,7 @@ mod labels;
 mod legal;
 mod levels;
 mod monoid;
+mod named_instructions;
 mod options;
 mod owner;
 mod part;

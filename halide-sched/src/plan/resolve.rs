@@ -9,6 +9,7 @@ use super::instruct::{self, Funcs};
 use super::labels::Labels;
 use super::legal;
 use super::levels::{self, Levels};
+use super::named_instructions::NamedInstructions;
 use super::rewrite::{Rewritten, rewrite};
 use crate::plan::types::{FuncPlan, Plan};
 use crate::schedule::{Schedule, WrittenOut};
@@ -26,14 +27,15 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let WrittenOut { schedule, origins } = schedule.written_out(pipeline);
     let schedule = &*schedule;
     let mut errors = Errors::new(pipeline, schedule, &origins);
+    let instructions = NamedInstructions::new(schedule);
     let Rewritten { pipeline, not_made, spent } = rewrite(pipeline, schedule, target, &mut errors);
-    let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &spent, &mut errors);
+    let mut drafts = draft::apply(&pipeline, (schedule, &instructions), target, not_made, &spent, &mut errors);
     let mut graph = Graph::new(&pipeline);
     let joined = compute_with::join(&graph, &drafts, &mut errors);
     let levels = levels::choose(&mut graph, &mut drafts, &joined, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
     let funcs = Funcs { pipeline: &pipeline, drafts: &drafts, levels: &levels };
-    instruct::check(pipeline.funcs.ids(), &funcs, &|| schedule.instructions(), &mut errors);
+    instruct::check(pipeline.funcs.ids(), &funcs, &instructions, &mut errors);
     // Copies are in places of their own.
     gpu::check(drafts.ids(), &drafts, &levels, target, &mut errors);
     if !errors.is_empty() {

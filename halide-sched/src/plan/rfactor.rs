@@ -214,6 +214,9 @@ fn shape(
             Verb::Skew { var, along, .. } if is_reduction(var) || is_reduction(along) => {
                 Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
             }
+            Verb::Use { axes, .. } if axes.iter().any(|(_, var)| is_reduction(var)) => {
+                Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
+            }
             Verb::Reorder(vars) if vars.iter().any(is_reduction) => {
                 Some(Problem::SaidBeforeRfactor { verb: verb.to_string() })
             }

@@ -240,3 +240,48 @@ fn instructions_that_mean_nothing_are_refused() {
     says(axis(&meaning(&|out| out[j] = tuple([a[j], a[j]]))), "has a tuple");
     says(axis(&meaning(&|out| out[j] = a[j] * Param::<i32>::new("p").expr())), "has parameters");
 }
+
+/// A machine instruction that does the work of another definition in the same loops is not the one that is named.
+#[test]
+fn instructions_of_another_definition_do_not_count() {
+    let (a, b) = (ImageParam::new("a", I32, 1), ImageParam::new("b", I32, 1));
+    let (j, mut sum) = (Var::new("j"), Func::new("sum"));
+    sum[j] = a[j] + b[j];
+    let sum = Instruction::new("sum", &Pipeline::new([&sum]).unwrap()).axis("j", Extents::Any, LoopKind::Vectorized);
+    let (x, mut larger, mut out) = (Var::new("x"), Func::new("larger"), Func::new("out"));
+    larger[x] = max(a[x], b[x]);
+    out[x] = larger[x] + b[x];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let schedule =
+        "larger: compute_at(out, xo) vectorize(x, 8)\n out: split(x, xo, xi, 8) use(sum, j=xi)".parse().unwrap();
+    let compile = |mnemonic: &str| {
+        let set = InstructionSet::new().with(sum.clone().emits(mnemonic)).unwrap();
+        Compiler::new(&pipeline).schedule(&schedule).instructions(&set).compile()
+    };
+    if let Some(made) = on_machines_with("vpaddd", compile("vpaddd")) {
+        assert!(made.asm().unwrap().contains("vpmaxsd"), "{}", made.asm().unwrap());
+        let error = compile("vpmaxsd").map(drop).unwrap_err().to_string();
+        assert!(error.contains("`out` uses instruction `sum`, and its code has no `vpmaxsd`"), "{error}");
+    }
+}
+
+/// Meanings that would take very long to compare are refused at once.
+#[test]
+fn meanings_have_a_size() {
+    let (a, j) = (ImageParam::new("a", I32, 1), Var::new("j"));
+    let refused = |value: Expr| {
+        let mut out = Func::new("out");
+        out[j] = value;
+        let meaning = Pipeline::new([&out]).unwrap();
+        let instruction = Instruction::new("i", &meaning).axis("j", Extents::Any, LoopKind::Vectorized);
+        InstructionSet::new().with(instruction).map(drop).unwrap_err().to_string()
+    };
+    let says = "the meaning of instruction `i` has more than 512 operations";
+    let twice = (0..60).fold(a[j], |value, _| value * value);
+    assert!(refused(twice).contains(says));
+    let long = (0..20_000).fold(a[j], |value, n| value + n);
+    assert!(refused(long).contains(says));
+    let (mut inner, i) = (Func::new("inner"), Var::new("i"));
+    inner[i] = (0..40).fold(a[i], |value, _| value + value);
+    assert!(refused(inner[j] * 2).contains(says));
+}

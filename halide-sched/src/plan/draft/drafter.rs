@@ -6,6 +6,7 @@ use crate::plan::convert;
 use crate::plan::diagnostics::{Errors, OrderReason, Problem};
 use crate::plan::facts::{any_order, facts};
 use crate::plan::monoid::{self, Fold, MonoidReason};
+use crate::plan::named_instructions::NamedInstructions;
 use crate::plan::owner::with_owner;
 use crate::plan::stage::StageDraft;
 use crate::plan::types::BoundConstraint;
@@ -20,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Drafter<'p, 'e, 's> {
     pub(super) pipeline: &'p Pipeline,
     pub(super) schedule: &'p Schedule,
+    pub(super) instructions: &'p NamedInstructions<'p>,
     pub(super) target: &'p Target,
     pub(super) errors: &'e mut Errors<'s>,
     pub(super) names: BTreeMap<&'p str, FuncId>,

@@ -180,7 +180,7 @@ impl Drafter<'_, '_, '_> {
         stage: &mut StageDraft,
         source: &Source<'_>,
     ) -> Applied {
-        let set = self.schedule.instructions();
+        let set = self.instructions.get();
         let Some(instruction) = set.find(name) else {
             let near = closest(name, set.names()).map(str::to_string);
             let known = set.names().map(str::to_string).collect();

@@ -15,6 +15,7 @@ use drafter::Drafter;
 use func_draft::empty;
 
 use super::diagnostics::Errors;
+use super::named_instructions::NamedInstructions;
 use crate::schedule::{Directive, Schedule, Scope};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::Pipeline;
@@ -25,14 +26,14 @@ use std::collections::BTreeSet;
 /// said about the Funcs that rewrites could not make.
 pub(super) fn apply(
     pipeline: &Pipeline,
-    schedule: &Schedule,
+    (schedule, instructions): (&Schedule, &NamedInstructions<'_>),
     target: &Target,
     not_made: BTreeSet<String>,
     spent: &BTreeSet<usize>,
     errors: &mut Errors<'_>,
 ) -> IdVec<FuncId, FuncDraft> {
     let names = pipeline.funcs.enumerate().map(|(id, f)| (f.name.as_str(), id)).collect();
-    let mut drafter = Drafter { pipeline, schedule, target, errors, names, unknown: not_made };
+    let mut drafter = Drafter { pipeline, schedule, instructions, target, errors, names, unknown: not_made };
     let mut drafts: IdVec<FuncId, FuncDraft> = pipeline.funcs.ids().map(|f| empty(pipeline, f)).collect();
     // Bounds first: they make extents constant, which the tails of splits depend on.
     // Rewrites of the graph have been applied.

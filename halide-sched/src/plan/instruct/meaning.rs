@@ -16,6 +16,7 @@ use halide_core::ops::BinOp;
 use halide_core::pipeline::{Kind, PipelineData};
 use halide_core::print;
 use halide_core::types::ScalarType;
+use halide_ir::visit::deep;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -169,6 +170,10 @@ fn widens(from: ScalarType, to: ScalarType) -> bool {
 impl Matching<'_> {
     /// Matches the values of two expressions.
     fn values(&self, wanted: Node, found: Node, operands: &mut Operands) -> Result<(), Problem> {
+        deep(|| self.values_here(wanted, found, operands))
+    }
+
+    fn values_here(&self, wanted: Node, found: Node, operands: &mut Operands) -> Result<(), Problem> {
         let (wanted, found) = (self.meaning.behind(wanted), self.own.behind(found));
         let same_type = self.meaning.ty(&wanted) == self.own.ty(&found);
         match (self.meaning.kind(&wanted), self.own.kind(&found)) {

@@ -8,6 +8,7 @@ mod meaning;
 
 use super::diagnostics::{Errors, Problem};
 use super::levels::with_loops;
+use super::named_instructions::NamedInstructions;
 use super::stage::{StageDraft, UseDraft};
 use crate::schedule::InstructionSet;
 pub(super) use funcs::Funcs;
@@ -18,16 +19,14 @@ use meaning::{Axes, Side, match_meaning};
 pub(super) fn check(
     funcs: impl Iterator<Item = FuncId>,
     of: &Funcs<'_>,
-    instructions: &dyn Fn() -> InstructionSet,
+    set: &NamedInstructions<'_>,
     errors: &mut Errors<'_>,
 ) {
-    let mut set = None;
     for func in funcs.filter(|func| !of.is_inline(*func)) {
         for (number, stage) in of.drafts[func].stages.iter().enumerate() {
             for variant in with_loops(stage) {
                 for used in &variant.uses {
-                    let set = set.get_or_insert_with(instructions);
-                    if let Some(problem) = problem(of, (func, number), variant, used, set) {
+                    if let Some(problem) = problem(of, (func, number), variant, used, set.get()) {
                         errors.report(used.directive, problem);
                     }
                 }

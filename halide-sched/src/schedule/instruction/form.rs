@@ -3,8 +3,10 @@
 use super::super::values::LoopKind;
 use super::error::InstructionError;
 use super::value::{Axis, Instruction};
-use halide_core::ids::{FuncId, Id, ImageId, RDomId, VarId};
+use crate::tuning::MOST_MEANING;
+use halide_core::ids::{ExprId, FuncId, Id, ImageId, RDomId, VarId};
 use halide_core::pipeline::{Kind, PipelineData, StageDef};
+use std::collections::BTreeMap;
 
 /// A variable of a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,9 @@ impl Form {
         if def.stages[stage].rdom.is_some_and(|rdom| p.rdoms[rdom].predicate.is_some()) {
             return more("a domain with a condition");
         }
+        if size(p, &def.stages[stage]) > MOST_MEANING {
+            return more(&format!("more than {MOST_MEANING} operations"));
+        }
         let variables = variables(p, func, stage);
         let vars = vars(instruction, &variables)?;
         let dense = instruction.dense.iter().map(|(operand, axis)| {
@@ -63,6 +68,24 @@ impl Form {
         });
         Ok(Form { func, stage, vars, dense: dense.collect::<Result<_, _>>()? })
     }
+}
+
+/// The number of operations of a definition that is written out whole: what it uses twice counts twice.
+fn size(p: &PipelineData, stage: &StageDef) -> u64 {
+    let mut sizes: BTreeMap<ExprId, u64> = BTreeMap::new();
+    let of = |sizes: &BTreeMap<ExprId, u64>, e: &ExprId| sizes.get(e).copied().unwrap_or(1);
+    // Once for each Func: those that others read have their sizes by then, wherever their expressions stand.
+    for (e, node) in p.funcs.ids().flat_map(|_| p.exprs.enumerate()) {
+        let own = match &node.kind {
+            Kind::Call { func, element, .. } if p.funcs[*func].is_pure() => {
+                p.funcs[*func].stages[0].values.get(usize::from(*element)).map_or(1, |value| of(&sizes, value))
+            }
+            _ => 1,
+        };
+        let parts = node.kind.children().iter().map(|child| of(&sizes, child)).fold(own, u64::saturating_add);
+        sizes.insert(e, parts);
+    }
+    stage.values.iter().map(|value| of(&sizes, value)).fold(0, u64::saturating_add)
 }
 
 /// The variables of a definition, each with its name.
