@@ -41,8 +41,9 @@ impl Call<'_> {
 
     /// Returns the work of this call for outputs over these regions, one per output Func: operations by class and type,
     /// and bytes read and stored of each buffer by stride class. Nothing is run. The counts are exact: loops with the
-    /// same work in all iterations are multiplied out, others summed up. What depends on data is listed in
-    /// [`Work::unknown`] and not counted; [`Call::count`] runs a call for that. What extern stages do is not counted.
+    /// same work in all iterations are multiplied out, others summed up. What depends on data, or differs in a million
+    /// iterations, is listed in [`Work::unknown`] and not counted; [`Call::count`] runs a call for that. The work of
+    /// extern stages is not counted.
     ///
     /// ```
     /// use halide::nest::{Operation, StrideClass};

@@ -7,6 +7,7 @@
 use super::formula::Env;
 use super::range::Range;
 use super::tree::{Loop, Node};
+use crate::tuning::EXACT_STEPS;
 use halide_ir::Program;
 use halide_ir::visit::deep;
 use std::collections::BTreeSet;
@@ -14,8 +15,10 @@ use std::collections::BTreeSet;
 /// A walk through a tree.
 pub(super) struct Exact<'q> {
     program: &'q Program,
-    /// Descriptions of what depends on data.
+    /// Descriptions of what is not counted.
     unknown: BTreeSet<String>,
+    /// The steps that may still be taken.
+    left: u64,
 }
 
 /// The points of each definition of a statement, in their order; `None` where the iterations that the variables of the
@@ -23,10 +26,10 @@ pub(super) struct Exact<'q> {
 type Points = Option<Vec<u64>>;
 
 impl<'q> Exact<'q> {
-    /// Counts the points of each definition of a tree. Also returns descriptions of what depends on data and is not
-    /// counted.
+    /// Counts the points of each definition of a tree. Also returns descriptions of what is not counted: it depends on
+    /// data, or its iterations differ in too many ways.
     pub(super) fn points(program: &'q Program, node: &Node, env: &mut Env<'_>) -> (Vec<u64>, Vec<String>) {
-        let mut walk = Exact { program, unknown: BTreeSet::new() };
+        let mut walk = Exact { program, unknown: BTreeSet::new(), left: EXACT_STEPS };
         let points = walk.node(node, env, true).unwrap_or_else(|| none(node));
         (points, walk.unknown.into_iter().collect())
     }
@@ -101,6 +104,12 @@ impl<'q> Exact<'q> {
 
     /// Counts iterations of a loop, from its first value to its last one.
     fn stretch(&mut self, l: &Loop, env: &mut Env<'_>, (first, last): (i64, i64), known: bool) -> Points {
+        let Some(left) = self.left.checked_sub(1) else {
+            let name = &self.program.loops[l.id].name;
+            self.unknown.insert(format!("the iterations of `{name}` differ in more than {EXACT_STEPS} ways"));
+            return Some(none(&l.body));
+        };
+        self.left = left;
         env.symbols[l.var] = Range::Int(first, last);
         let is_one = first == last;
         match self.node(&l.body, env, known && is_one) {

@@ -6,7 +6,6 @@ use super::formula::Env;
 use super::numbers::{bytes, count};
 use super::operation::Operation;
 use super::steps::AccessCost;
-
 use super::tree::{Node, Provide, Tree};
 use halide_core::types::ScalarType;
 use halide_ir::Program;
@@ -19,7 +18,8 @@ use std::fmt;
 pub struct Work {
     /// The work of each Func that is computed, in the order in which they are first come to.
     pub funcs: Vec<FuncWork>,
-    /// Descriptions of what depends on data, and so is not counted. Empty if the work is exact.
+    /// Descriptions of what is not counted: it depends on data, or iterations differ in a million ways. Empty if the
+    /// work is exact.
     pub unknown: Vec<String>,
 }
 

@@ -142,3 +142,14 @@ fn work_that_depends_on_data() {
     assert_eq!((work.bytes_stored("f"), work.operations(Operation::Add, I32)), (30 * 4, 0));
     expect_test::expect!["a condition depends on data"].assert_eq(&work.unknown.join("; "));
 }
+
+/// Iterations that all differ are counted up to a number of steps; what is beyond is told.
+#[test]
+fn counts_of_work_end() {
+    let (mut f, r) = (Func::new("f"), RDom::named("r", [(0, 1_000_000), (0, 1_000_000)]));
+    r.where_(((r.x * 7 + r.y) % 3).eq(1));
+    f[()] += r.x;
+    let compiled = Pipeline::new([&f]).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+    let work = compiled.inputs().work(&[Region::of_extents([0i32; 0])]).unwrap();
+    assert!(work.unknown.iter().any(|what| what.contains("differ in more than 1000000 ways")), "{work}");
+}
