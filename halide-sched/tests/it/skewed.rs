@@ -266,3 +266,19 @@ fn loops_that_are_skewed_by_each_other() {
         check(&p, schedule, &[], &Region::of_extents([5, 7]));
     }
 }
+
+/// Directives of reduction variables that do not come before `rfactor`.
+#[test]
+fn what_comes_before_rfactor_is_refused() {
+    let (mut f, r) = (Func::new("f"), RDom::named("r", [(0, 16), (0, 8)]));
+    f[()] += r.x * r.y;
+    let p = Pipeline::new([&f]).unwrap();
+    for (before, said) in [
+        ("skew(r.x, 1, r.y, t)", "skew(r.x, 1, r.y, t)"),
+        ("split(r.x, xo, xi, 4, Balanced)", "split(r.x, xo, xi, 4, Balanced)"),
+        ("use(fma_f32, j=r.x)", "use(fma_f32, j=r.x)"),
+    ] {
+        let refused = illegal(&p, &format!("f.update(0): {before} rfactor(r.y, u)"));
+        assert!(refused.contains(&format!("`{said}`")) && refused.contains("rfactor"), "{refused}");
+    }
+}

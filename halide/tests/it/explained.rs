@@ -53,3 +53,11 @@ fn decisions_about_specialisations_name_their_conditions() {
     ];
     assert_eq!(lines(&text, "b.x$v"), inner, "{text}");
 }
+
+#[test]
+fn windows_do_not_slide_along_skewed_loops() {
+    let text = explained("out: skew(x, 1, y, t) b: store_root() compute_at(out, t)");
+    let why = "it is skewed, so that points may be left out before the first one";
+    assert_eq!(lines(&text, "not slid").len(), 2, "{text}");
+    assert!(lines(&text, "not slid").iter().all(|line| line.contains(why)), "{text}");
+}
