@@ -5,10 +5,10 @@ use halide::buffer::Span;
 use halide::plan;
 use halide::prelude::*;
 use halide::schedule::{Amount, CompareOp, Condition, Directive, Term, Verb};
-use halide_core::ids::ExprId;
+use halide_core::ids::{ExprId, ImageId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{DimField, ImageDef, Kind, ParamDef};
-use halide_core::promise::ValuePromise;
+use halide_core::promise::{CoordinatePromise, ValuePromise};
 use halide_ir::target::{Arch, Budget, Gpu};
 use halide_testing::pipelines::{Random, random_pipeline};
 use halide_testing::schedules::random::{RandomOptions, random_gpu_schedule, random_schedule};
@@ -151,14 +151,25 @@ impl Case {
         }
     }
 
-    /// Fills an image with the values that belong to the seed, whatever its region, and that are as promised.
-    pub fn fill(&self, def: &ImageDef, image: &mut AnyBuffer) -> Result<(), String> {
+    /// Fills an image with the values that belong to the seed, whatever its region, and that are as promised; what
+    /// `region_of` knows of other images, of which elements are coordinates.
+    pub fn fill(
+        &self,
+        def: &ImageDef,
+        image: &mut AnyBuffer,
+        region_of: &dyn Fn(ImageId) -> Option<Region>,
+    ) -> Result<(), String> {
+        let span = |p: &CoordinatePromise| region_of(p.image).map(|region| region.spans()[p.dim]);
+        let def = def.coordinates.iter().filter_map(span).fold(def.clone(), |def, Span { min, extent }| {
+            let range = Some((min, min + extent - 1));
+            ImageDef { values: def.values.and(ValuePromise { range, ..ValuePromise::default() }), ..def }
+        });
         let start = self.seed ^ hash(&def.name);
         // Where elements become coordinates, most images hold small numbers only.
         let small = self.far && !Random::new(start).one_in(4);
         let mut view = image.view_mut().map_err(|e| e.to_string())?;
         for at in view.region().coords() {
-            view.set(&at, value_at(def, start, &at, small)).map_err(|e| e.to_string())?;
+            view.set(&at, value_at(&def, start, &at, small)).map_err(|e| e.to_string())?;
         }
         Ok(())
     }
@@ -217,10 +228,11 @@ fn value_at(def: &ImageDef, start: u64, at: &[i32], small: bool) -> Scalar {
     };
     let mut random = Random::new(key(None));
     let ValuePromise { range, grows, distinct } = def.values;
-    let (low, high) = range.unwrap_or_else(|| {
-        let end = |e: Option<i128>, other| e.map_or(other, |v| v.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
-        (end(def.ty.int_min(), 0), end(def.ty.int_max(), 0))
-    });
+    let end = |e: Option<i128>| e.map_or(0, |v| v.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+    let (least, most) = (end(def.ty.int_min()), end(def.ty.int_max()));
+    // Where no number of the type is as promised, any will do: runs end.
+    let (low, high) = range.map_or((least, most), |(a, b)| (a.max(least), b.min(most)));
+    let high = high.max(low);
     if distinct {
         // Neighbours change places. Coordinates are from -8 to 31, as `scatters` draws them.
         let place = at.iter().rev().fold(0, |place, &c| place * 40 + i64::from(c) + 8);

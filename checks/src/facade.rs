@@ -107,7 +107,8 @@ fn shared(
     let broken = |e: BufferError| failure("in place", e.to_string());
     let def = &case.pipeline.images[image];
     let mut own = AnyBuffer::with_region(def.ty, region).map_err(broken)?;
-    case.fill(def, &mut own).map_err(|e| failure("in place", e))?;
+    case.fill(def, &mut own, &|of| Some(if of == image { region.clone() } else { inputs.region(of) }))
+        .map_err(|e| failure("in place", e))?;
     let mut before = Vec::new();
     for (n, (func, element, region)) in buffers.iter().enumerate() {
         let ty = case.pipeline.funcs[*func].types[*element];
@@ -243,7 +244,11 @@ fn images(case: &Case, regions: &[(String, Region)]) -> Result<Option<Vec<(Strin
         let Some(def) = case.pipeline.images.iter().find(|i| i.name == *name) else { continue };
         let made = AnyBuffer::with_region(def.ty, region).map_err(|e| e.to_string());
         let mut image = made.map_err(|e| failure("an input", e))?;
-        case.fill(def, &mut image).map_err(|e| failure("an input", e))?;
+        let region_of = |of: ImageId| {
+            let name = &case.pipeline.images[of].name;
+            regions.iter().find(|(other, _)| other == name).map(|(_, region)| region.clone())
+        };
+        case.fill(def, &mut image, &region_of).map_err(|e| failure("an input", e))?;
         all.push((name.clone(), image));
     }
     Ok(Some(all))

@@ -5,7 +5,7 @@ use halide::buffer::Span;
 use halide::prelude::*;
 use halide_core::ids::{Id, ImageId};
 use halide_core::interp::Inputs;
-use halide_core::pipeline::DimField;
+use halide_core::pipeline::{DimField, ImageDef};
 use halide_core::shape::dense_strides;
 
 /// The most elements of one input image or output; a case that needs more is refused.
@@ -71,10 +71,22 @@ impl Sizes {
         };
         let strides = dense_strides(region.spans(), &|dim| of(dim, false), &|dim| of(dim, true).unwrap_or(1));
         let mut made = AnyBuffer::with_strides(def.ty, region, &strides).map_err(|e| e.to_string());
-        let filled = made.as_mut().map_err(|e| e.clone()).and_then(|buffer| self.case.fill(def, buffer));
+        let region_of = |image: ImageId| Some(self.regions[image.index()].clone());
+        let filled = made.as_mut().map_err(|e| e.clone()).and_then(|buffer| self.case.fill(def, buffer, &region_of));
         match (made, filled) {
             (Ok(buffer), Ok(())) => buffer,
             (Err(e), _) | (_, Err(e)) => panic!("a small image cannot be made: {e}"),
+        }
+    }
+
+    /// Fills an image anew, and those that hold its coordinates.
+    fn refill(&mut self, image: usize) {
+        let images = self.case.pipeline.images.enumerate();
+        let holds = |def: &ImageDef| def.coordinates.iter().any(|promise| promise.image.index() == image);
+        let all: Vec<ImageId> =
+            images.filter(|(id, def)| id.index() == image || holds(def)).map(|(id, _)| id).collect();
+        for id in all {
+            self.buffers[id.index()] = self.fill(id);
         }
     }
 
@@ -97,7 +109,7 @@ impl Sizes {
             }
             self.regions[image] = region;
         }
-        self.buffers[image] = self.fill(ImageId::new(image));
+        self.refill(image);
         true
     }
 
@@ -113,8 +125,13 @@ impl Sizes {
             return false;
         }
         self.regions[image] = hull(&self.regions[image], dim, span);
-        self.buffers[image] = self.fill(ImageId::new(image));
+        self.refill(image);
         true
+    }
+
+    /// The region of an image.
+    pub(crate) fn region(&self, image: ImageId) -> Region {
+        self.regions[image.index()].clone()
     }
 
     /// Returns the inputs for the interpreter.

@@ -46,6 +46,7 @@ fn compact_without(data: &PipelineData, part: Option<&[FuncId]>, cut: &[FuncId])
     }
     c.new.order = c.new.funcs.ids().collect();
     c.new.outputs = outputs.iter().map(|f| c.ids.funcs[f]).collect();
+    c.promises();
     c.rules(part.is_none());
     c.new
 }
@@ -115,7 +116,8 @@ impl Compactor<'_> {
         let images = &mut self.new.images;
         *self.ids.cut.entry((func, element)).or_insert_with(|| {
             let (ty, values) = (def.types[usize::from(element)], ValuePromise::default());
-            images.push(ImageDef { name: def.cut_image(element.into()), ty, dims: def.dims(), values, at: def.at })
+            let (name, coordinates) = (def.cut_image(element.into()), Vec::new());
+            images.push(ImageDef { name, ty, dims: def.dims(), values, coordinates, at: def.at })
         })
     }
     fn param(&mut self, param: ParamId) -> ParamId {
@@ -127,6 +129,19 @@ impl Compactor<'_> {
         match of {
             BufferOf::Image(image) => self.ids.images.get(&image).map(|id| BufferOf::Image(*id)),
             BufferOf::Output(func) => self.ids.funcs.get(&func).filter(|_| outputs).map(|id| BufferOf::Output(*id)),
+        }
+    }
+
+    /// Numbers anew the images whose coordinates are promised; of one that is not here nothing is read.
+    fn promises(&mut self) {
+        for def in self.new.images.iter_mut() {
+            def.coordinates.retain_mut(|promise| match self.ids.images.get(&promise.image) {
+                Some(id) => {
+                    promise.image = *id;
+                    true
+                }
+                None => false,
+            });
         }
     }
 

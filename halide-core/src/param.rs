@@ -16,7 +16,7 @@ use crate::shape::{OpenShape, ShapeDim};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
 use elsa::FrozenVec;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Index;
@@ -155,7 +155,8 @@ impl ImageParam {
     #[track_caller]
     pub fn new(name: &str, ty: ScalarType, dims: usize) -> ImageParam {
         let (at, promise, shape) = (Location::caller(), Cell::default(), OpenShape::default());
-        let handle = ImageHandle::new(ImageBody { name: name.into(), ty, dims, at, promise, shape, external: None });
+        let (name, coordinates, external) = (name.into(), RefCell::default(), None);
+        let handle = ImageHandle::new(ImageBody { name, ty, dims, at, promise, coordinates, shape, external });
         ImageParam { handle, layout: None, calls: Rc::default() }
     }
     /// An image of `ty` in which an array lies in a layout: it is read at the coordinates of the array, and given as a
@@ -191,8 +192,8 @@ impl ImageParam {
         let number = if stage.types.len() > 1 { format!(".{element}") } else { String::new() };
         let (name, at, shape) = (format!("{}$result{number}", stage.name), stage.at, OpenShape::default());
         let (ty, dims, external) = (stage.types[element], stage.dims, Some((stage.clone(), element)));
-        let promise = Cell::default();
-        let handle = ImageHandle::new(ImageBody { name, ty, dims, at, promise, shape, external });
+        let (promise, coordinates) = (Cell::default(), RefCell::default());
+        let handle = ImageHandle::new(ImageBody { name, ty, dims, at, promise, coordinates, shape, external });
         ImageParam { handle, layout: None, calls: Rc::default() }
     }
     pub(crate) fn shared_body(&self) -> Rc<ImageBody> {
@@ -258,6 +259,34 @@ impl ImageParam {
     pub fn promise_distinct(&self) {
         let more = ValuePromise { distinct: true, ..ValuePromise::default() };
         self.body().promise.set(self.body().promise.get().and(more));
+    }
+    /// Promises that every element of this integer image is a coordinate of dimension `dim` of the buffer of `of`, as
+    /// indices of sparse matrices are: reads of `of` at these elements stay inside of it, whatever its size, and cost
+    /// no clamp. Runs check it as of [`ImageParam::promise_values`]. Pipelines that do not read `of` ignore it.
+    ///
+    /// ```
+    /// use halide_core::buffer::{Buffer, Region};
+    /// use halide_core::interp::{Inputs, run};
+    /// use halide_core::types::*;
+    /// use halide_core::{Func, ImageParam, Pipeline, vars};
+    ///
+    /// let (table, index) = (ImageParam::new("table", I32, 1), ImageParam::new("index", I32, 1));
+    /// index.promise_coordinates(&table, 0);
+    /// let (x, mut f) = (vars!(x), Func::new("f"));
+    /// f[x] = table[index[x]];
+    /// let inputs = Inputs::new().image("table", Buffer::from_slice([3], &[10, 11, 12])?);
+    /// let given = |index: &[i32]| Some(inputs.clone().image("index", Buffer::from_slice([2], index).ok()?));
+    /// let (pipeline, region) = (Pipeline::new([&f])?, Region::of_extents([2]));
+    /// assert!(run(&pipeline, &given(&[2, 0]).unwrap_or_default(), &[region.clone()]).is_ok());
+    /// assert!(run(&pipeline, &given(&[2, 3]).unwrap_or_default(), &[region]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn promise_coordinates(&self, of: &ImageParam, dim: usize) {
+        let promise = (of.name().to_string(), dim);
+        let mut all = self.body().coordinates.borrow_mut();
+        if !all.contains(&promise) {
+            all.push(promise);
+        }
     }
     /// The extent of dimension 0.
     #[track_caller]

@@ -35,7 +35,11 @@ pub fn pipeline(data: &PipelineData) -> String {
         let range = image.values.range.map(|(min, max)| format!(" in {min} to {max}")).unwrap_or_default();
         let grows = image.values.grows.map(|dim| format!(" growing along {dim}")).unwrap_or_default();
         let distinct = if image.values.distinct { " distinct" } else { "" };
-        let _ = writeln!(out, "image {}({}): {}{range}{grows}{distinct}", image.name, image.dims, image.ty);
+        let _ = write!(out, "image {}({}): {}{range}{grows}{distinct}", image.name, image.dims, image.ty);
+        for promise in &image.coordinates {
+            let _ = write!(out, " coordinates of {}.{}", data.images[promise.image].name, promise.dim);
+        }
+        let _ = writeln!(out);
     }
     for param in data.params.iter() {
         print_param(param, &mut out);

@@ -1,6 +1,17 @@
 //! Promises of the caller about the elements of an input image: checked before a run, and then facts for
 //! bounds.
 
+use crate::ids::ImageId;
+
+/// The promise that the elements of an integer image are coordinates of another image, or of the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CoordinatePromise {
+    /// The image whose coordinates they are.
+    pub image: ImageId,
+    /// The dimension.
+    pub dim: usize,
+}
+
 /// The promises about the elements of an integer image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct ValuePromise {

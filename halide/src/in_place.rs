@@ -64,7 +64,7 @@ pub(crate) fn bind(
         };
         let is_copy = proofs.of(plan, image, *owner)?;
         // Promises are checked of elements: of a copy, since the view is borrowed for writing.
-        let copies = !engine_shares(compiled.engine()) || !pipeline.images[image].values.is_nothing();
+        let copies = !engine_shares(compiled.engine()) || pipeline.images[image].is_promised();
         let own = match copies {
             true => {
                 how.charge(view.used_bytes() as u64, name)?;

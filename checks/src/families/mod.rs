@@ -15,6 +15,7 @@ mod drawn;
 mod empties;
 mod folds;
 mod guards;
+mod indices;
 mod kept;
 mod loops;
 mod narrow;
@@ -53,7 +54,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 35] = {
+const FAMILIES: [Family; 36] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -93,6 +94,7 @@ const FAMILIES: [Family; 35] = {
         family("kept", kept::kept, false),
         family("scatters", scatters::scatters, false),
         Family { gpu: true, ..family("blocks", blocks::blocks, false) },
+        family("indices", indices::indices, false),
     ]
 };
 

@@ -6,7 +6,7 @@ use crate::ids::{ImageId, ParamId};
 use crate::ops::BinOp;
 use crate::param::{ImageBody, ParamData};
 use crate::pipeline::{ImageDef, ParamDef};
-use crate::promise::ValuePromise;
+use crate::promise::{CoordinatePromise, ValuePromise};
 use crate::tuning::MAX_DIMS;
 use crate::value::{Scalar, binary};
 use std::rc::Rc;
@@ -37,7 +37,8 @@ impl Freezer {
             self.mistake(body.at, kind);
         }
         let values = ValuePromise::default();
-        let def = ImageDef { name: body.name.clone(), ty: body.ty, dims: body.dims, values, at: body.at };
+        let (name, coordinates) = (body.name.clone(), Vec::new());
+        let def = ImageDef { name, ty: body.ty, dims: body.dims, values, coordinates, at: body.at };
         let id = self.data.images.push(def);
         if body.external.is_none() {
             self.images.insert(body.name.clone(), id);
@@ -61,6 +62,27 @@ impl Freezer {
             }
         };
         self.mistake(body.at, AlgorithmErrorKind::Promise { image: body.name.clone(), what });
+    }
+
+    /// Notes the images that others hold coordinates of, among those that are read.
+    pub(super) fn freeze_coordinates(&mut self) {
+        for (id, body) in self.image_bodies.clone() {
+            for (of, dim) in body.coordinates.borrow().iter() {
+                let Some(&image) = self.images.get(of) else { continue };
+                let what = match self.data.images[image].dims {
+                    _ if !body.ty.is_int() => format!("its elements are {}, and promises are of integers", body.ty),
+                    dims if *dim >= dims => format!("`{of}` has no dimension {dim}"),
+                    _ => {
+                        let (promise, all) = (CoordinatePromise { image, dim: *dim }, &mut self.data.images[id]);
+                        if !all.coordinates.contains(&promise) {
+                            all.coordinates.push(promise);
+                        }
+                        continue;
+                    }
+                };
+                self.mistake(body.at, AlgorithmErrorKind::Promise { image: body.name.clone(), what });
+            }
+        }
     }
 
     pub(super) fn param(&mut self, data: &ParamData) -> ParamId {

@@ -58,6 +58,7 @@ impl Pipeline {
         }
         freezer.freeze_externs();
         freezer.freeze_shapes(&bodies);
+        freezer.freeze_coordinates();
         if freezer.errors.is_empty() {
             return Ok(Pipeline::from_data(freezer.data));
         }

@@ -8,7 +8,7 @@ use crate::externs::call::ExternFns;
 use crate::location::Location;
 use crate::promise::ValuePromise;
 use crate::types::ScalarType;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 pub(crate) struct ImageBody {
@@ -17,6 +17,8 @@ pub(crate) struct ImageBody {
     pub(crate) dims: usize,
     pub(crate) at: Location,
     pub(crate) promise: Cell<ValuePromise>,
+    /// The images, by name, and their dimensions that its elements are promised to be coordinates of.
+    pub(crate) coordinates: RefCell<Vec<(String, usize)>>,
     /// The rules and estimates for the caller's buffer.
     pub(crate) shape: OpenShape,
     /// The extern stage whose results it stands for, and which element of them.

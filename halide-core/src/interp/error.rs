@@ -1,5 +1,6 @@
 //! The reasons that a pipeline could not be run.
 
+use super::broken_promise::BrokenPromise;
 use super::broken_rule::BrokenRule;
 use crate::buffer::BufferError;
 use crate::error::Location;
@@ -87,43 +88,8 @@ pub enum RunError {
         /// The number of regions given.
         found: usize,
     },
-    /// An element outside of the range that the pipeline promises of its image's.
-    PromisedRange {
-        /// The image.
-        image: String,
-        /// The coordinates of the element.
-        at: Vec<i32>,
-        /// The element.
-        value: Box<i128>,
-        /// The least that is promised.
-        min: i64,
-        /// The most.
-        max: i64,
-    },
-    /// An element less than the one before it, in an image whose elements are promised to grow.
-    PromisedGrowth {
-        /// The image.
-        image: String,
-        /// The dimension along which they grow.
-        dim: usize,
-        /// The coordinates of the element.
-        at: Vec<i32>,
-        /// The element.
-        value: Box<i128>,
-        /// The one before it.
-        before: Box<i128>,
-    },
-    /// Two equal elements, in an image whose elements are promised to be distinct.
-    PromisedDistinct {
-        /// The image.
-        image: String,
-        /// The coordinates of the first of them.
-        first: Vec<i32>,
-        /// The coordinates of the second.
-        second: Vec<i32>,
-        /// The elements.
-        value: Box<i128>,
-    },
+    /// Elements of an input that are not as the pipeline promises.
+    Promise(BrokenPromise),
     /// A number of buffers that is not the number of elements of the outputs.
     OutputBuffers {
         /// The number of elements.
@@ -286,21 +252,7 @@ impl fmt::Display for RunError {
                     "the pipeline has {expected} outputs, but {found} regions were given; give one per output Func"
                 )
             }
-            RunError::PromisedRange { image, at, value, min, max } => write!(
-                f,
-                "input `{image}` has {value} at {at:?}, but its elements are promised to be in {min} to {max}; give \
-                 other data, or change the promise"
-            ),
-            RunError::PromisedGrowth { image, dim, at, value, before } => write!(
-                f,
-                "input `{image}` falls from {before} to {value} at {at:?}, but its elements are promised to grow \
-                 along dimension {dim}; give other data, or take the promise back"
-            ),
-            RunError::PromisedDistinct { image, first, second, value } => write!(
-                f,
-                "input `{image}` has {value} at {first:?} and at {second:?}, but its elements are promised to be \
-                 distinct; give other data, or take the promise back"
-            ),
+            RunError::Promise(broken) => write!(f, "{broken}"),
             RunError::OutputBuffers { expected, found } => write!(
                 f,
                 "the pipeline's outputs have {expected} elements in all, but {found} buffers were given; give one \
@@ -362,6 +314,13 @@ impl fmt::Display for RunError {
 crate::error::debug_is_display!(RunError);
 
 impl std::error::Error for RunError {}
+
+/// Converts to an error of a run.
+impl From<BrokenPromise> for RunError {
+    fn from(broken: BrokenPromise) -> RunError {
+        RunError::Promise(broken)
+    }
+}
 
 /// The failure of a requirement in a definition.
 pub(super) fn required(

@@ -5,7 +5,7 @@ use super::error::RunError;
 use super::promises;
 use crate::buffer::AnyBuffer;
 use crate::externs::{ExternDef, ExternFault};
-use crate::ids::ImageId;
+use crate::ids::{IdVec, ImageId};
 use crate::ops::BinOp;
 use crate::pipeline::{ImageDef, ParamDef, PipelineData};
 use crate::value::{Scalar, binary};
@@ -40,7 +40,9 @@ impl Inputs {
     /// rule that a buffer breaks.
     pub fn bind(&self, pipeline: &PipelineData) -> Result<Bound, RunError> {
         self.check_names(pipeline)?;
-        let images = pipeline.images.ids().map(|id| self.bind_image(pipeline, id)).collect::<Result<_, _>>()?;
+        let images: IdVec<_, _> =
+            pipeline.images.ids().map(|id| self.bind_image(pipeline, id)).collect::<Result<_, _>>()?;
+        promises::check(pipeline, &|id| Some(&images[id]))?;
         let params = pipeline.params.iter().map(|def| self.bind_param(def)).collect::<Result<_, _>>()?;
         let bound = Bound { images, params };
         bound.check_inputs(pipeline)?;
@@ -109,7 +111,8 @@ impl Inputs {
             true => self.bind_image(pipeline, id).map(Some),
             false => Ok(None),
         };
-        let images = pipeline.images.ids().map(bind).collect::<Result<_, _>>()?;
+        let images: IdVec<_, Option<AnyBuffer>> = pipeline.images.ids().map(bind).collect::<Result<_, _>>()?;
+        promises::check(pipeline, &|id| images[id].as_ref())?;
         let params = pipeline.params.iter().map(|def| self.bind_param(def)).collect::<Result<_, _>>()?;
         Ok(PartlyBound { images, params })
     }
@@ -128,7 +131,6 @@ impl Inputs {
         if buffer.dims().len() != def.dims {
             return Err(RunError::ImageDims { image, expected: def.dims, found: buffer.dims().len() });
         }
-        promises::check(def, buffer)?;
         Ok(buffer.clone())
     }
 

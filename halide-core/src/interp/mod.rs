@@ -23,6 +23,7 @@
 
 mod batch;
 mod bound;
+mod broken_promise;
 mod broken_rule;
 pub(crate) mod error;
 mod inputs;
@@ -42,6 +43,7 @@ mod tests;
 mod world;
 
 pub use bound::{Bound, PartlyBound};
+pub use broken_promise::BrokenPromise;
 pub use broken_rule::BrokenRule;
 pub use error::RunError;
 pub use inputs::Inputs;

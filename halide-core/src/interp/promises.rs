@@ -1,10 +1,12 @@
 //! Checks that the elements of the images given are as promised. A promise that was found to hold is remembered with
 //! the memory until that may be written, so an image that is given again and again is checked once.
 
+use super::broken_promise::BrokenPromise;
 use super::error::RunError;
-use crate::buffer::{AnyBuffer, Buffer, Dim, Region};
-use crate::pipeline::ImageDef;
-use crate::promise::ValuePromise;
+use crate::buffer::{AnyBuffer, Buffer, Dim, Region, Span};
+use crate::ids::ImageId;
+use crate::pipeline::{ImageDef, PipelineData};
+use crate::promise::{CoordinatePromise, ValuePromise};
 use crate::tuning::REMEMBERED_PROMISES;
 use crate::types::ScalarType;
 use crate::value::Element;
@@ -18,24 +20,57 @@ struct Held(Mutex<Vec<HeldPromise>>);
 #[derive(PartialEq)]
 struct HeldPromise {
     promise: ValuePromise,
+    /// The spans that the elements are coordinates in.
+    coordinates: Vec<Span>,
     ty: ScalarType,
     /// The first byte of the buffer in the memory, and its dimensions: crops and views of a memory have other elements.
     first: usize,
     dims: Vec<Dim>,
 }
 
-/// Checks an image of which something is promised, unless that was found to hold since its memory was last written.
-pub(super) fn check(def: &ImageDef, buffer: &AnyBuffer) -> Result<(), RunError> {
-    if def.values.is_nothing() {
-        return Ok(());
+/// Checks the images of which something is promised, as far as they were given.
+pub(super) fn check<'b>(
+    pipeline: &PipelineData,
+    given: &dyn Fn(ImageId) -> Option<&'b AnyBuffer>,
+) -> Result<(), RunError> {
+    for (id, def) in pipeline.images.enumerate().filter(|(_, def)| def.is_promised()) {
+        let Some(buffer) = given(id) else { continue };
+        let span = |promise: &CoordinatePromise| given(promise.image).map(|of| of.dims()[promise.dim].span());
+        let spans: Vec<Option<Span>> = def.coordinates.iter().map(span).collect();
+        check_image(pipeline, def, buffer, &spans)?;
     }
+    Ok(())
+}
+
+/// Checks an image, unless what is promised was found to hold since its memory was last written. Its elements are
+/// coordinates in `spans`, where these are known.
+fn check_image(
+    pipeline: &PipelineData,
+    def: &ImageDef,
+    buffer: &AnyBuffer,
+    spans: &[Option<Span>],
+) -> Result<(), RunError> {
     let (promise, first, dims) = (def.values, buffer.memory().first, buffer.dims().to_vec());
-    let asked = HeldPromise { promise, ty: buffer.ty(), first, dims };
+    let coordinates = spans.iter().copied().flatten().collect();
+    let asked = HeldPromise { promise, coordinates, ty: buffer.ty(), first, dims };
     let known = buffer.companion::<Held>();
     if known.is_some_and(|held| held.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&asked)) {
         return Ok(());
     }
     check_elements(def, buffer)?;
+    for (promise, span) in def.coordinates.iter().zip(spans) {
+        let Some(span) = *span else { continue };
+        let (min, max) = (span.min, span.min + span.extent - 1);
+        let within = ValuePromise { range: Some((min, max)), ..ValuePromise::default() };
+        let alone = ImageDef { values: within, coordinates: Vec::new(), ..def.clone() };
+        check_elements(&alone, buffer).map_err(|error| match error {
+            BrokenPromise::Range { image, at, value, .. } => {
+                let (of, dim) = (pipeline.images[promise.image].name.clone(), promise.dim);
+                BrokenPromise::Coordinate { image, at, value, of, dim, min, max }
+            }
+            error => error,
+        })?;
+    }
     let held = buffer.companion_or(Held::default);
     let mut held = held.0.lock().unwrap_or_else(PoisonError::into_inner);
     if held.len() >= REMEMBERED_PROMISES {
@@ -46,7 +81,7 @@ pub(super) fn check(def: &ImageDef, buffer: &AnyBuffer) -> Result<(), RunError> 
 }
 
 /// Checks every element of an image of which something is promised.
-fn check_elements(def: &ImageDef, buffer: &AnyBuffer) -> Result<(), RunError> {
+fn check_elements(def: &ImageDef, buffer: &AnyBuffer) -> Result<(), BrokenPromise> {
     match def.ty {
         ScalarType::I8 => check_typed::<i8>(def, buffer, |v| v.into()),
         ScalarType::I16 => check_typed::<i16>(def, buffer, |v| v.into()),
@@ -108,12 +143,12 @@ fn repeated(mut all: Vec<i128>) -> Option<i128> {
 }
 
 /// Finds the first element that breaks the promise.
-fn check_typed<T: Element>(def: &ImageDef, buffer: &AnyBuffer, wide: fn(T) -> i128) -> Result<(), RunError> {
+fn check_typed<T: Element>(def: &ImageDef, buffer: &AnyBuffer, wide: fn(T) -> i128) -> Result<(), BrokenPromise> {
     let Ok(typed) = buffer.typed::<T>() else { return Ok(()) };
     let ValuePromise { range, grows, distinct } = def.values;
     if distinct && let Some((value, [first, second])) = equal(&typed, wide) {
         let (image, value) = (def.name.clone(), Box::new(value));
-        return Err(RunError::PromisedDistinct { image, first, second, value });
+        return Err(BrokenPromise::Distinct { image, first, second, value });
     }
     if typed.as_slice().is_some_and(|elements| holds(def.values, buffer, elements, wide)) {
         return Ok(());
@@ -124,14 +159,14 @@ fn check_typed<T: Element>(def: &ImageDef, buffer: &AnyBuffer, wide: fn(T) -> i1
         if let Some((min, max)) = range
             && !(i128::from(min) <= value && value <= i128::from(max))
         {
-            return Err(RunError::PromisedRange { image: def.name.clone(), at, value: Box::new(value), min, max });
+            return Err(BrokenPromise::Range { image: def.name.clone(), at, value: Box::new(value), min, max });
         }
         let Some(dim) = grows.filter(|&dim| i64::from(at[dim]) > buffer.min(dim)) else { continue };
         let mut previous = at.clone();
         previous[dim] -= 1;
         if let Some(before) = typed.get(&previous).map(wide).filter(|&before| before > value) {
             let (value, before) = (Box::new(value), Box::new(before));
-            return Err(RunError::PromisedGrowth { image: def.name.clone(), dim, at, value, before });
+            return Err(BrokenPromise::Growth { image: def.name.clone(), dim, at, value, before });
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use super::note::NoteDef;
 use crate::externs::def::ExternDef;
 use crate::ids::{ExprId, FuncId, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::location::Location;
-use crate::promise::ValuePromise;
+use crate::promise::{CoordinatePromise, ValuePromise};
 use crate::shape::rules::{AlignmentRule, Estimate, ShapeRule};
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -238,6 +238,26 @@ pub struct ImageDef {
     pub dims: usize,
     /// The promises about its elements.
     pub values: ValuePromise,
+    /// The dimensions of images that its elements are promised to be coordinates of.
+    pub coordinates: Vec<CoordinatePromise>,
     /// The place in the source where it was made.
     pub at: Location,
+}
+
+impl ImageDef {
+    /// Returns true if something is promised of its elements.
+    pub fn is_promised(&self) -> bool {
+        !self.values.is_nothing() || !self.coordinates.is_empty()
+    }
+    /// The smallest and the largest element, as far as that is promised: coordinates are `i32`.
+    pub fn promised_range(&self) -> Option<(i64, i64)> {
+        let of_coordinates = (i64::from(i32::MIN), i64::from(i32::MAX));
+        match (self.values.range, self.coordinates.is_empty()) {
+            (range, true) => range,
+            (None, false) => Some(of_coordinates),
+            // Runs whose elements are in no such range end.
+            (Some((min, max)), false) if max < of_coordinates.0 || min > of_coordinates.1 => Some((min, max)),
+            (Some((min, max)), false) => Some((min.max(of_coordinates.0), max.min(of_coordinates.1))),
+        }
+    }
 }

@@ -161,7 +161,12 @@ fn promises_of_images() {
     let fine = ImageParam::new("fine", I16, 1);
     fine.promise_values(-4, 3);
     fine.promise_growing(0);
-    f[x] = floats[x].cast(I32) + rows[x] + empty[x].cast(I32) + fine[x].cast(I32);
+    fine.promise_coordinates(&rows, 0);
+    let index = ImageParam::new("index", I32, 1);
+    index.promise_coordinates(&rows, 2);
+    floats.promise_coordinates(&rows, 0);
+    floats.promise_coordinates(&ImageParam::new("unread", U8, 1), 7);
+    f[x] = floats[x].cast(I32) + rows[x] + empty[x].cast(I32) + fine[x].cast(I32) + index[x];
     check_at(
         s,
         &[&f],
@@ -171,6 +176,8 @@ fn promises_of_images() {
             mistakes_of_inputs.rs:+5:16: a promise about the elements of `rows` cannot hold: it has no dimension 1
               help: change the promise, or drop it
             mistakes_of_inputs.rs:+7:17: a promise about the elements of `empty` cannot hold: no element is in 9 to 3
+              help: change the promise, or drop it
+            mistakes_of_inputs.rs:+13:17: a promise about the elements of `index` cannot hold: `rows` has no dimension 2
               help: change the promise, or drop it
         "#]],
     );

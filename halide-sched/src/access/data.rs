@@ -22,6 +22,8 @@ pub(crate) struct Elements<'p> {
     /// Intervals of the elements of buffers, as promised for inputs or found for others; `None` while one is looked
     /// for.
     known: Map<BufId, Option<Span>>,
+    /// Buffers and their dimensions that elements of inputs are coordinates of.
+    coordinates: Map<BufId, Vec<(BufId, u16)>>,
     params: Map<ParamId, Span>,
     float_params: Map<ParamId, FloatSpan>,
 }
@@ -30,6 +32,14 @@ impl<'p> Elements<'p> {
     /// Records that the elements of an input, or a parameter, were checked to be within an interval.
     pub(crate) fn promise(&mut self, buf: BufId, span: Span) {
         self.known.insert(buf, Some(span));
+    }
+    /// Records that the elements of an input were checked to be coordinates of a dimension of the buffer `of`.
+    pub(crate) fn promise_coordinates(&mut self, buf: BufId, of: BufId, dim: usize) {
+        self.coordinates.entry(buf).or_default().push((of, dim as u16));
+    }
+    /// The dimensions that the elements of a buffer are coordinates of.
+    pub(super) fn coordinates(&self, buf: BufId) -> &[(BufId, u16)] {
+        self.coordinates.get(&buf).map_or(&[], Vec::as_slice)
     }
     /// Records the interval that a parameter was checked to be within.
     pub(crate) fn param(&mut self, param: ParamId, span: Span) {

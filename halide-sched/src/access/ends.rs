@@ -11,7 +11,7 @@ use crate::tuning::{MOST_NAMES, MOST_STORES};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::visit::{any_node, deep, substitute};
-use halide_ir::{BufId, Elem, Expr, ExprKind, Sym, build};
+use halide_ir::{BufId, DimField, Elem, Expr, ExprKind, Sym, build};
 
 /// Scalars between which all values are; `None` is not known.
 #[derive(Clone, Default)]
@@ -40,8 +40,19 @@ impl<'p> Reader<'p> {
             };
             let ExprKind::Cast(data) = e.kind() else { return None };
             let mut asked = Asked::new();
-            let ends = self.ends(data, &mut asked);
-            let end = build::to_index(if up { ends.high } else { ends.low }?);
+            let end = match self.coordinate_ends(data) {
+                Some((low, high)) => {
+                    if up {
+                        high
+                    } else {
+                        low
+                    }
+                }
+                None => {
+                    let ends = self.ends(data, &mut asked);
+                    build::to_index(if up { ends.high } else { ends.low }?)
+                }
+            };
             p = rest.add_scaled(&factor.times(&self.scalar(&end)), 1);
             for cond in asked {
                 let answer = build::select(cond, build::int(0), build::int(-1));
@@ -49,6 +60,30 @@ impl<'p> Reader<'p> {
             }
         }
         Some((p, needs))
+    }
+
+    /// The first and the last coordinate that data can be which is, through names and exact conversions, an element of
+    /// an input with promised coordinates.
+    fn coordinate_ends(&mut self, data: &Expr) -> Option<(Expr, Expr)> {
+        match data.kind() {
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.coordinate_ends(a),
+            ExprKind::Cast(a) if a.ty().scalar().is_some_and(|ty| ty.is_int()) && self.stays(data) => {
+                deep(|| self.coordinate_ends(a))
+            }
+            ExprKind::Sym(s) => match self.defs.get(*s).cloned() {
+                Some(Definition::Let(value)) => deep(|| self.coordinate_ends(&value)),
+                _ => None,
+            },
+            ExprKind::Load { buf, .. } => {
+                let ends = self.elements.coordinates(*buf).iter().map(|(of, dim)| {
+                    let field = |field| build::sym(Sym::Buffer { buf: *of, dim: *dim, field });
+                    let last = build::offset(build::add(field(DimField::Min), field(DimField::Extent)), -1);
+                    (field(DimField::Min), last)
+                });
+                ends.reduce(|a, b| (build::max(a.0, b.0), build::min(a.1, b.1)))
+            }
+            _ => None,
+        }
     }
 
     /// True if an atom is data that is read somewhere.

@@ -19,6 +19,7 @@ pub(super) enum Fact {
     Congruence(Expr, i64, i64),
     Floats(Expr, u64, u64),
     Elements(BufId, Option<i128>, Option<i128>),
+    Coordinates(BufId, BufId, usize),
     Grows(BufId, usize),
 }
 

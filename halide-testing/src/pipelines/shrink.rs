@@ -52,7 +52,7 @@ fn steps(data: &PipelineData) -> Vec<Step> {
     if !data.alignments.is_empty() {
         steps.push(Step::DropAlignments);
     }
-    let promising = data.images.enumerate().filter(|(_, i)| !i.values.is_nothing());
+    let promising = data.images.enumerate().filter(|(_, i)| i.is_promised());
     steps.extend(promising.map(|(id, _)| Step::DropPromise(id)));
     for (id, node) in data.exprs.enumerate().collect::<Vec<_>>().into_iter().rev() {
         if !matches!(node.kind, Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. }) {
@@ -80,7 +80,10 @@ fn apply(data: &PipelineData, step: Step) -> PipelineData {
         Step::DropPredicate(rdom) => data.rdoms[rdom].predicate = None,
         Step::DropRule(n) => drop(data.shapes.remove(n)),
         Step::DropAlignments => data.alignments.clear(),
-        Step::DropPromise(image) => data.images[image].values = ValuePromise::default(),
+        Step::DropPromise(image) => {
+            data.images[image].values = ValuePromise::default();
+            data.images[image].coordinates.clear();
+        }
         Step::Replace(e, by) => data.exprs[e].kind = data.exprs[by].kind.clone(),
         Step::Constant(e) => data.exprs[e].kind = one(data.exprs[e].ty),
     }

@@ -12,8 +12,10 @@ use crate::error::Error;
 use crate::fault::FaultKind;
 use crate::input_requirements::InputNeed;
 use crate::pipeline::Pipeline;
-use halide_core::buffer::{AnyBuffer, Coordinate, Region};
+use halide_core::buffer::{AnyBuffer, Coordinate, Region, Span};
 use halide_core::interp::{Inputs, RunError};
+use halide_core::pipeline::ImageDef;
+use halide_core::promise::{CoordinatePromise, ValuePromise};
 use halide_core::value::Scalar;
 use halide_ir::target::Target;
 use halide_sched::schedule::Schedule;
@@ -84,6 +86,8 @@ pub(super) struct Prepared {
     given: Inputs,
     /// The names of the images that are given.
     images: Vec<String>,
+    /// The regions that the interpreter reads of the others.
+    needs: Vec<InputNeed>,
     seed: u64,
     right: Result<Vec<AnyBuffer>, Error>,
 }
@@ -112,11 +116,16 @@ impl Prepared {
         }
         let images = case.images.iter().map(|(name, _)| name.clone()).collect();
         let right = Ok(Vec::new());
-        let mut prepared = Prepared { text: case.text(), regions, given, images, seed: case.seed, right };
+        let (text, seed, needs) = (case.text(), case.seed, Vec::new());
+        let mut prepared = Prepared { text, regions, given, images, needs, seed, right };
         // The interpreter takes no heed of the schedule, and bounds inference is quick where nothing is inline.
         let root = Schedule::all_at_root(pipeline);
         let reference = Compiler::new(pipeline).engine(Engine::Interp).schedule(&root).target(target).compile();
         let reference = reference.map_err(Cause::Case)?;
+        if !prepared.has_all_images(&reference) {
+            let call = prepared.call(&reference, &prepared.given);
+            prepared.needs = call.infer_input_bounds(&prepared.regions).map_err(Cause::Case)?;
+        }
         let inputs = prepared.inputs(&reference, Room::Least).map_err(Cause::Case)?;
         prepared.right = prepared.call(&reference, &inputs).realize_all(&prepared.regions);
         match &prepared.right {
@@ -149,10 +158,24 @@ impl Prepared {
         let needs = self.call(compiled, &self.given).infer_input_bounds(&self.regions)?;
         for (n, need) in needs.iter().enumerate().filter(|(_, need)| !self.images.contains(&need.name)) {
             let image = compiled.whole().images.iter().find(|image| image.name == need.name);
-            let promise = image.map(|image| image.values).unwrap_or_default();
+            let promise = image.map(|image| self.promise(compiled.whole(), image)).unwrap_or_default();
             all = all.image(&need.name, input(need, room.of(need), promise, self.seed ^ (n as u64) << 32)?);
         }
         Ok(all)
+    }
+
+    /// The promises about the elements of an image. Coordinates are those of what the interpreter reads, for inputs of
+    /// every size.
+    fn promise(&self, pipeline: &Pipeline, image: &ImageDef) -> ValuePromise {
+        let span = |promise: &CoordinatePromise| {
+            let name = &pipeline.images[promise.image].name;
+            let read = self.needs.iter().find(|need| need.name == *name).map(|need| need.region.spans()[promise.dim]);
+            self.given.get(name).map(|buffer| buffer.dims()[promise.dim].span()).or(read)
+        };
+        let spans = image.coordinates.iter().filter_map(span);
+        spans.fold(image.values, |all, Span { min, extent }| {
+            all.and(ValuePromise { range: Some((min, min + extent - 1)), ..ValuePromise::default() })
+        })
     }
 
     /// The first difference that any engine makes of a schedule.

@@ -164,7 +164,7 @@ fn in_place(compiled: &Compiled, image: &str, i: usize) -> Result<(), String> {
 }
 
 fn is_promised(compiled: &Compiled, image: &str) -> bool {
-    compiled.pipeline().images.iter().any(|def| def.name == image && !def.values.is_nothing())
+    compiled.pipeline().images.iter().any(|def| def.name == image && def.is_promised())
 }
 
 fn failed(error: Error) -> ProgramErrorKind {

@@ -48,7 +48,7 @@ pub(super) fn may_reside(bound: &BoundStep, compiled: &Compiled) -> bool {
             && pipeline.notes.is_empty()
             && pipeline.shapes.is_empty()
             && pipeline.alignments.is_empty()
-            && pipeline.images.iter().all(|image| image.values.is_nothing())
+            && pipeline.images.iter().all(|image| !image.is_promised())
             && bound.outputs.iter().all(|output| !output.keeps)
     }
     #[cfg(not(all(feature = "cpu", feature = "gpu")))]

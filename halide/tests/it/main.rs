@@ -23,6 +23,7 @@ mod chosen;
 mod classic_counts;
 mod code_cache;
 mod compiler;
+mod coordinates;
 mod corners;
 mod deep;
 mod distinct;

@@ -52,7 +52,14 @@ impl Build {
         self.node(Kind::Cast(a), ty)
     }
     pub(super) fn image(&mut self, name: &str, ty: ScalarType, dims: usize) -> ImageId {
-        self.p.images.push(ImageDef { name: name.into(), ty, dims, values: Default::default(), at: Location::caller() })
+        self.p.images.push(ImageDef {
+            name: name.into(),
+            ty,
+            dims,
+            values: Default::default(),
+            coordinates: Vec::new(),
+            at: Location::caller(),
+        })
     }
     pub(super) fn read(&mut self, image: ImageId, args: &[ExprId]) -> ExprId {
         let ty = self.p.images[image].ty;

@@ -21,8 +21,11 @@ pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
     let mut facts = of_buffers(program);
     for (image, def) in pipeline.images.enumerate() {
         let buf = program.image_buffers[image];
-        if let Some((min, max)) = def.values.range {
+        if let Some((min, max)) = def.promised_range() {
             facts.assume_elements(buf, Range::new(Some(min.into()), Some(max.into())));
+        }
+        for promise in &def.coordinates {
+            facts.assume_coordinates(buf, program.image_buffers[promise.image], promise.dim);
         }
         if let Some(dim) = def.values.grows {
             facts.assume_growing(buf, dim);

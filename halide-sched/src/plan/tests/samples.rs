@@ -58,7 +58,14 @@ impl Tables {
         self.node(Kind::Call { func, element, args: args.to_vec() }, ty)
     }
     pub(super) fn image(&mut self, name: &str, ty: ScalarType, dims: usize) -> ImageId {
-        self.data.images.push(ImageDef { name: name.to_string(), ty, dims, values: Default::default(), at: AT })
+        self.data.images.push(ImageDef {
+            name: name.to_string(),
+            ty,
+            dims,
+            values: Default::default(),
+            coordinates: Vec::new(),
+            at: AT,
+        })
     }
     pub(super) fn pixel(&mut self, image: ImageId, args: &[ExprId]) -> ExprId {
         let ty = self.data.images[image].ty;

@@ -55,7 +55,7 @@ impl Search<'_> {
             // A float is true unless it is zero, so truths do not grow with it.
             ExprKind::Cast(a) if is_float(a) && ty.is_int() => Some(self.truncated(a, |e| build::cast_data(ty, e))),
             ExprKind::SaturatingCast(a) if is_float(a) => Some(self.truncated(a, |e| build::saturating_cast(ty, e))),
-            ExprKind::Read { buf, args } => (self.values)(e).or_else(|| self.growing(*buf, args, ty)),
+            ExprKind::Read { buf, args } => (self.values)(e).or_else(|| self.promised(*buf, args, ty)),
             ExprKind::Load { .. } => (self.values)(e),
             _ => None,
         };
@@ -107,6 +107,17 @@ impl Search<'_> {
         let fits = build::and(build::ge(min.clone(), int(least)), build::le(max.clone(), int(most)));
         let end = |e: Expr, limit: i64| self.simple(build::select(fits.clone(), e, int(limit)));
         (as_int(&min).is_none() && as_int(&max).is_none()).then(|| Interval::new(end(min, least), end(max, most)))
+    }
+    /// The interval of an element of an input of whose elements something is promised that needs symbols.
+    fn promised(&self, buf: BufId, args: &[Expr], ty: ScalarType) -> Option<Interval> {
+        let coordinates = self.facts.coordinates(buf).iter().map(|(of, dim)| {
+            let field = |field| build::sym(Sym::Buffer { buf: *of, dim: *dim, field });
+            let last = build::offset(build::add(field(DimField::Min), field(DimField::Extent)), -1);
+            let min = field(DimField::Min);
+            let min = if ty.is_signed_int() { min } else { build::max(min, int(0)) };
+            Interval::new(self.simple(min), self.simple(last))
+        });
+        coordinates.chain(self.growing(buf, args, ty)).reduce(|a, b| a.intersect(&b, self.facts))
     }
     /// Returns the interval of an element of an input whose elements grow along a dimension: its ends are the elements
     /// at the ends of the coordinate. These are read wherever the interval is asked for, also where nothing is in it,

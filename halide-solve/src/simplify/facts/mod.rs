@@ -47,9 +47,11 @@ pub struct Facts {
 }
 
 /// The facts about the elements of one of the caller's buffers, for the whole run.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Elements {
     range: Option<Range>,
+    /// Buffers and their dimensions that the elements are coordinates of.
+    coordinates: Vec<(BufId, u16)>,
     grows: Option<usize>,
 }
 
@@ -189,6 +191,15 @@ impl Facts {
     pub fn assume_growing(&mut self, buf: BufId, dim: usize) {
         self.note(Fact::Grows(buf, dim));
         self.elements.entry(buf).or_default().grows = Some(dim);
+    }
+    /// Every element of the input `buf` is a coordinate of dimension `dim` of the buffer `of`.
+    pub fn assume_coordinates(&mut self, buf: BufId, of: BufId, dim: usize) {
+        self.note(Fact::Coordinates(buf, of, dim));
+        self.elements.entry(buf).or_default().coordinates.push((of, dim as u16));
+    }
+    /// The dimensions of buffers that [`Facts::assume_coordinates`] named for a buffer.
+    pub(crate) fn coordinates(&self, buf: BufId) -> &[(BufId, u16)] {
+        self.elements.get(&buf).map_or(&[], |elements| &elements.coordinates)
     }
     /// Returns the dimension that [`Facts::assume_growing`] named for a buffer.
     pub(crate) fn growing(&self, buf: BufId) -> Option<usize> {

@@ -83,8 +83,12 @@ impl<'p> Found<'p> {
     /// Enters the promises that callers are held to whenever they give an input or a parameter.
     fn promised(&mut self, program: &Program, pipeline: &Pipeline) {
         for (image, def) in pipeline.images.enumerate() {
-            if let Some((min, max)) = def.values.range {
-                self.elements.promise(program.image_buffers[image], (Some(min.into()), Some(max.into())));
+            let buf = program.image_buffers[image];
+            if let Some((min, max)) = def.promised_range() {
+                self.elements.promise(buf, (Some(min.into()), Some(max.into())));
+            }
+            for promise in &def.coordinates {
+                self.elements.promise_coordinates(buf, program.image_buffers[promise.image], promise.dim);
             }
         }
         for (id, param) in pipeline.params.enumerate() {
