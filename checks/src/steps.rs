@@ -8,8 +8,12 @@ use crate::legal::legal;
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 
-/// The names of the slots.
+/// The names of the slots that calls give.
 const SLOTS: [&str; 4] = ["a", "b", "c", "d"];
+
+/// The numbers of the slots behind these: `n`, which holds a size, and `e`, which has it.
+const SIZE: usize = 4;
+const SIZED: usize = 5;
 
 /// A drawn program.
 struct Drawn {
@@ -25,6 +29,8 @@ enum Part {
     /// A pipeline by number, whose names are slots turned by so many.
     Step(usize, usize),
     Repeat(u64, Vec<Part>),
+    /// Parts of the loop around: of its first iteration, or else of its last.
+    Once(bool, Vec<Part>),
 }
 
 /// Draws an output that writes the slot `name`: of slots near the point, perhaps by a Func between, and perhaps with
@@ -86,7 +92,14 @@ impl Drawn {
             let schedule = legal(&pipeline, &TARGET, &lines).0;
             pipelines.push((pipeline, schedule));
         }
-        let body = parts(random, pipelines.len(), 2);
+        let drawn = pipelines.len();
+        for funcs in sized(random, &region) {
+            let pipeline = Pipeline::new([&funcs]).map_err(|e| failure("a pipeline has mistakes", e.to_string()))?;
+            pipelines.push((pipeline, Schedule::new()));
+        }
+        // The size is written before what has it, and both before they are read.
+        let mut body = vec![Part::Step(drawn, 0), Part::Step(drawn + 1, 0)];
+        body.extend(parts(random, pipelines.len(), 2, false));
         Ok(Drawn { region, inputs, pipelines, body })
     }
 
@@ -96,22 +109,30 @@ impl Drawn {
         for slot in SLOTS {
             program.input(slot, I32, 2);
         }
+        program.scalar("n", I32).sized("e", I32, ["n"]);
         add(&mut program, &self.body, &self.pipelines);
         program
     }
 
     /// Runs parts on slots, a step at a time, on copies. The values of outputs come from the interpreter.
-    fn interpret(&self, parts: &[Part], slots: &mut [AnyBuffer]) -> Result<(), Error> {
+    /// They are of an iteration that is the first or the last of its loop, or not.
+    fn interpret(&self, parts: &[Part], at: (bool, bool), slots: &mut [AnyBuffer]) -> Result<(), Error> {
         for part in parts {
             match part {
                 Part::Repeat(times, body) => {
-                    for _ in 0..*times {
-                        self.interpret(body, slots)?;
+                    for iteration in 0..*times {
+                        self.interpret(body, (iteration == 0, iteration + 1 == *times), slots)?;
                     }
                 }
+                Part::Once(first, body) if if *first { at.0 } else { at.1 } => self.interpret(body, at, slots)?,
+                Part::Once(..) => {}
                 Part::Step(number, turn) => {
                     let pipeline = &self.pipelines[*number].0;
-                    let of = |name: &str| SLOTS.iter().position(|slot| *slot == name).map(|i| (i + turn) % SLOTS.len());
+                    let of = |name: &str| match name {
+                        "n" => Some(SIZE),
+                        "e" => Some(SIZED),
+                        _ => SLOTS.iter().position(|slot| *slot == name).map(|i| (i + turn) % SLOTS.len()),
+                    };
                     let compiled = Compiler::new(pipeline).engine(Engine::Interp).compile()?;
                     let mut call = compiled.inputs();
                     for image in pipeline.images.iter() {
@@ -122,7 +143,13 @@ impl Drawn {
                     let targets: Vec<usize> = names.iter().filter_map(|name| of(name)).collect();
                     let mut outputs = Vec::new();
                     for target in &targets {
-                        outputs.push(slots[*target].compact()?);
+                        outputs.push(match *target {
+                            SIZED => {
+                                let extent = slots[SIZE].get([0i32; 0]).map_or(0, Scalar::as_i64);
+                                AnyBuffer::with_region(I32, &Region::of_extents([extent]))?
+                            }
+                            target => slots[target].compact()?,
+                        });
                     }
                     let mut views = outputs.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
                     call.realize_all_into(&mut views)?;
@@ -137,9 +164,33 @@ impl Drawn {
     }
 }
 
-fn parts(random: &mut Random, pipelines: usize, depth: usize) -> Vec<Part> {
+/// Pipelines that write a size from the values of a slot, what has that size, and a slot from that; the first two are
+/// the first.
+fn sized(random: &mut Random, region: &Region) -> [Func; 3] {
+    let spans = region.spans();
+    let (a, n, e) = (ImageParam::new("a", I32, 2), ImageParam::new("n", I32, 0), ImageParam::new("e", I32, 1));
+    let corner = a.read([(spans[0].min as i32).expr(), (spans[1].min as i32).expr()]);
+    let mut size = Func::new("n");
+    // What is stored needs a place.
+    let scatters = random.one_in(2);
+    size[()] = corner % random.between(1, 9) as i32 + i32::from(scatters);
+    let (x, y, mut of_size, mut back) = (var("x"), var("y"), Func::new("e"), Func::new("a"));
+    of_size[[x]] = x * random.between(1, 4) as i32 + corner;
+    if scatters {
+        let r = RDom::named("r", [(0, 9)]);
+        let at = clamp(r.x * 2, 0, max(n.read([] as [Expr; 0]), 1) - 1);
+        of_size[[at]] += r.x;
+    }
+    let r = RDom::over(&e);
+    back[[x, y]] = a.read([x, y]) - x;
+    back[[x, y]] += e.read([r.x]) * random.between(1, 3) as i32;
+    [size, of_size, back]
+}
+
+fn parts(random: &mut Random, pipelines: usize, depth: usize, in_loop: bool) -> Vec<Part> {
     let part = |random: &mut Random| match depth > 0 && random.one_in(3) {
-        true => Part::Repeat(random.below(4) as u64, parts(random, pipelines, depth - 1)),
+        true if in_loop && random.one_in(2) => Part::Once(random.one_in(2), parts(random, pipelines, depth - 1, true)),
+        true => Part::Repeat(random.below(4) as u64, parts(random, pipelines, depth - 1, true)),
         false => Part::Step(random.below(pipelines), random.pick(&[0, 0, 1, 2])),
     };
     (0..random.between(1, 3)).map(|_| part(random)).collect()
@@ -150,6 +201,12 @@ fn add<'p>(program: &'p mut Program, parts: &[Part], pipelines: &[(Pipeline, Sch
         match part {
             Part::Repeat(times, body) => {
                 program.repeat(*times, |program| add(program, body, pipelines));
+            }
+            Part::Once(true, body) => {
+                program.first(|program| add(program, body, pipelines));
+            }
+            Part::Once(false, body) => {
+                program.last(|program| add(program, body, pipelines));
             }
             Part::Step(number, turn) => {
                 let (pipeline, schedule) = &pipelines[*number];
@@ -171,7 +228,12 @@ pub fn check(number: u64) -> Result<Outcome, Failure> {
     let mut random = Random::new(number);
     let drawn = Drawn::new(&mut random)?;
     let mut expected: Vec<AnyBuffer> = drawn.inputs.iter().map(|input| input.clone().into_any()).collect();
-    drawn.interpret(&drawn.body, &mut expected).map_err(|e| failure("the interpreter failed", e.to_string()))?;
+    for region in [Region::of_extents([0i32; 0]), Region::of_extents([0])] {
+        expected.push(AnyBuffer::with_region(I32, &region).map_err(|e| failure("no buffer", e.to_string()))?);
+    }
+    drawn
+        .interpret(&drawn.body, (false, false), &mut expected)
+        .map_err(|e| failure("the interpreter failed", e.to_string()))?;
     let program = drawn.program();
     for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
         let compiled = match program.compile_with(|compiler| compiler.engine(engine).target(&TARGET)) {
@@ -185,7 +247,8 @@ pub fn check(number: u64) -> Result<Outcome, Failure> {
         let inputs = SLOTS.iter().zip(&drawn.inputs);
         let call = inputs.fold(compiled.inputs(), |call, (slot, input)| call.image_named(slot, input));
         let done = call.run().map_err(|e| failure(format!("a program failed: {engine:?}"), e.to_string()))?;
-        let found: Result<Vec<AnyBuffer>, Error> = SLOTS.iter().map(|slot| done.any_state(slot)).collect();
+        let slots = SLOTS.iter().chain(&["n", "e"]);
+        let found: Result<Vec<AnyBuffer>, Error> = slots.map(|slot| done.any_state(slot)).collect();
         let found = found.map_err(|e| failure("a slot is missing", e.to_string()))?;
         crate::failure::compare(&format!("program, {engine:?}"), &found, &expected)
             .map_err(|f| Failure { text: format!("{}\n{}over {}", f.text, compiled.explain(), drawn.region), ..f })?;

@@ -1,4 +1,5 @@
-//! Reads at elements that are promised to be coordinates of an input, of that input and of stages over it.
+//! Reads at elements that are promised to be coordinates of an input, of that input and of stages over it, moved and
+//! cut by the value of an input without dimensions.
 
 use super::drawn::Drawn;
 use crate::funcs::{func, var};
@@ -31,7 +32,15 @@ pub(super) fn indices(random: &mut Random) -> Drawn {
     };
     let vars = &[x, y][..dims];
     let source = func("source", vars, table.read(vars) * cast_to(table.ty(), 3));
-    let moved = |random: &mut Random, at: Expr| match random.below(6) {
+    let n = ImageParam::new("n", random.pick(&[I32, U8, I16, U32, I64]), 0);
+    if random.one_in(2) {
+        n.promise_values(if n.ty().is_signed_int() { -2 } else { 0 }, random.between(0, 9));
+    }
+    let n = cast::<i32>(n.read([] as [Expr; 0]));
+    let moved = |random: &mut Random, at: Expr| match random.below(9) {
+        3 => min(max(at, 0), n),
+        4 => clamp(at, 0, max(n, 1)) - n % 4,
+        5 => select(n.gt(3), at, x),
         0 => at + random.between(-2, 2) as i32,
         1 => max(at, 1) - min(at, y),
         2 => select(at.gt(x), x, at),

@@ -21,6 +21,7 @@ pub(super) enum Fact {
     Elements(BufId, Option<i128>, Option<i128>),
     Coordinates(BufId, BufId, usize),
     Grows(BufId, usize),
+    Scalar(BufId),
 }
 
 /// All that is known at a place.

@@ -169,11 +169,15 @@ impl<'p> ProgramCall<'p> {
 /// Adds the parameters that say how often loops run.
 fn counts(nodes: &[Node], names: &mut Vec<String>) {
     for node in nodes {
-        if let Node::Repeat { times, body, .. } = node {
-            if let Count::Param(param) = times {
-                names.push(param.clone());
+        match node {
+            Node::Step(_) => {}
+            Node::Repeat { times, body, .. } => {
+                if let Count::Param(param) = times {
+                    names.push(param.clone());
+                }
+                counts(body, names);
             }
-            counts(body, names);
+            Node::Once { body, .. } => counts(body, names),
         }
     }
 }

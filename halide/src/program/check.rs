@@ -1,7 +1,7 @@
 //! Checks of a description before anything is compiled: names, types, order and regions.
 
 use super::bind::BoundStep;
-use super::describe::{Item, Program, Repeat, Step, Times};
+use super::describe::{Item, Once, Program, Repeat, Step, Times, When};
 use super::error::{ProgramError, ProgramErrorKind, ProgramErrors};
 use super::flow;
 use super::node::{Checked, Count, Node};
@@ -15,22 +15,28 @@ use halide_core::types::ScalarType;
 /// # Errors
 /// Every mistake, sorted by place.
 pub(super) fn check(program: &Program) -> Result<Checked, ProgramErrors> {
-    let mut checker = Checker { slots: &program.slots, steps: Vec::new(), mistakes: program.mistakes.clone() };
+    let (slots, mistakes) = (&program.slots, program.mistakes.clone());
+    let mut checker = Checker { slots, steps: Vec::new(), loops: Vec::new(), mistakes };
     let body = checker.items(&program.body);
     checker.params();
     let Checker { steps, mut mistakes, .. } = checker;
+    let mut sizers = Vec::new();
     // Slots that are not there would make later checks speak of what is no mistake.
     if mistakes.is_empty() {
-        mistakes.extend(flow::read_before_written(&program.slots, &steps, &body));
-        mistakes.extend(sizes::impossible(&program.slots, &steps));
+        sizers = sizes::sizers(slots, &steps);
+        mistakes.extend(flow::read_before_written(slots, &steps, &sizers, &body));
+        mistakes.extend(sizes::impossible(slots, &steps));
+        mistakes.extend(sizes::kept(slots, &steps, &sizers));
     }
     mistakes.sort_by_key(|mistake| mistake.at);
-    if mistakes.is_empty() { Ok(Checked { steps, body }) } else { Err(ProgramErrors(mistakes)) }
+    if mistakes.is_empty() { Ok(Checked { steps, body, sizers }) } else { Err(ProgramErrors(mistakes)) }
 }
 
 struct Checker<'p> {
     slots: &'p [Slot],
     steps: Vec<BoundStep>,
+    /// For each loop around, the outermost first, true if it counts its iterations.
+    loops: Vec<bool>,
     mistakes: Vec<ProgramError>,
 }
 
@@ -41,6 +47,7 @@ impl Checker<'_> {
             .map(|item| match item {
                 Item::Step(step) => self.step(step),
                 Item::Repeat(repeat) => self.repeat(repeat),
+                Item::Once(once) => self.once(once),
             })
             .collect()
     }
@@ -57,7 +64,20 @@ impl Checker<'_> {
                 None => Count::Constant(0),
             },
         };
-        Node::Repeat { times, body: self.items(&repeat.body), at: repeat.at }
+        self.loops.push(!matches!(repeat.times, Times::While { .. }));
+        let body = self.items(&repeat.body);
+        self.loops.pop();
+        Node::Repeat { times, body, at: repeat.at }
+    }
+    fn once(&mut self, once: &Once) -> Node {
+        let word = once.when.word();
+        let kind = match (self.loops.last(), once.when) {
+            (None, _) => Some(ProgramErrorKind::NoLoop { word }),
+            (Some(false), When::Last) => Some(ProgramErrorKind::LastOfWhile),
+            _ => None,
+        };
+        self.mistakes.extend(kind.map(|kind| ProgramError { at: once.at, step: None, kind }));
+        Node::Once { when: once.when, body: self.items(&once.body) }
     }
     fn condition(&mut self, name: &str, at: Location) -> Option<SlotId> {
         let slot = name.to_string();

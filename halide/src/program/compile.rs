@@ -6,7 +6,7 @@ use super::describe::Program;
 use super::error::{ProgramError, ProgramErrorKind, ProgramErrors};
 use super::node::{Checked, Node};
 use super::resident::may_reside;
-use super::slots::Slot;
+use super::slots::{Slot, SlotId};
 use crate::compiled::Compiled;
 use crate::compiler::Compiler;
 use crate::error::Error;
@@ -27,6 +27,8 @@ pub(super) struct Parts {
     pub(super) slots: Vec<Slot>,
     pub(super) steps: Vec<CompiledStep>,
     pub(super) body: Vec<Node>,
+    /// For each slot, the slots whose values its region depends on.
+    pub(super) sizers: Vec<Vec<SlotId>>,
 }
 
 /// A compiled step.
@@ -80,10 +82,10 @@ impl Program {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn compile_with(&self, settings: impl Fn(Compiler) -> Compiler) -> Result<CompiledProgram, Error> {
-        let Checked { steps: bound, body } = check(self).map_err(Error::Program)?;
+        let Checked { steps: bound, body, sizers } = check(self).map_err(Error::Program)?;
         let (mut steps, mut failed): (Vec<CompiledStep>, Vec<ProgramError>) = (Vec::new(), Vec::new());
         for bound in bound {
-            match compiled_step(bound.clone(), &steps, &self.slots, &settings) {
+            match compiled_step(bound.clone(), &steps, (&self.slots, &sizers), &settings) {
                 Ok(step) => steps.push(step),
                 Err(kind) => failed.push(ProgramError { at: bound.step.at, step: Some(bound.step.name()), kind }),
             }
@@ -91,7 +93,7 @@ impl Program {
         if !failed.is_empty() {
             return Err(Error::Program(ProgramErrors(failed)));
         }
-        let parts = Parts { name: self.name.clone(), slots: self.slots.clone(), steps, body };
+        let parts = Parts { name: self.name.clone(), slots: self.slots.clone(), steps, body, sizers };
         Ok(CompiledProgram { parts: Arc::new(parts) })
     }
 }
@@ -107,7 +109,7 @@ impl CompiledProgram {
 fn compiled_step(
     bound: BoundStep,
     earlier: &[CompiledStep],
-    slots: &[Slot],
+    (slots, sizers): (&[Slot], &[Vec<SlotId>]),
     settings: &impl Fn(Compiler) -> Compiler,
 ) -> Result<CompiledStep, ProgramErrorKind> {
     let (pipeline, schedule) = (&bound.step.pipeline, &bound.step.schedule);
@@ -119,18 +121,28 @@ fn compiled_step(
         Some(step) => step.compiled.clone(),
         None => settings(Compiler::new(pipeline).schedule(schedule)).compile().map_err(failed)?,
     };
-    let memory = (0..bound.outputs.len()).map(|i| memory_of(&bound, i, &compiled, slots));
+    let memory = (0..bound.outputs.len()).map(|i| {
+        let is_sized = !sizers[bound.outputs[i].slot.0].is_empty();
+        memory_of(&bound, i, &compiled, slots, is_sized)
+    });
     let memory = memory.collect::<Result<_, _>>()?;
     let resides = may_reside(&bound, &compiled);
     Ok(CompiledStep { bound, compiled, memory, resides })
 }
 
 /// Decides what memory an element of an output is computed in.
-fn memory_of(bound: &BoundStep, i: usize, compiled: &Compiled, slots: &[Slot]) -> Result<Memory, ProgramErrorKind> {
+fn memory_of(
+    bound: &BoundStep,
+    i: usize,
+    compiled: &Compiled,
+    slots: &[Slot],
+    is_sized: bool,
+) -> Result<Memory, ProgramErrorKind> {
     let BoundOutput { slot, keeps } = bound.outputs[i];
     let read: Vec<&String> = bound.images.iter().filter(|(_, image)| *image == slot).map(|(name, _)| name).collect();
     let why = match read[..] {
         [] => return Ok(Memory::Own),
+        _ if is_sized => "its size may change".to_string(),
         [image] => match in_place(compiled, image, i) {
             Ok(()) if keeps => return Ok(Memory::InPlace(image.clone())),
             // Promises are checked of elements that nobody is about to write.

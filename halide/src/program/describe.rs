@@ -1,7 +1,7 @@
 //! Descriptions of programs.
 
 use super::error::{ProgramError, ProgramErrorKind};
-use super::slots::{Slot, SlotSize, find};
+use super::slots::{Extent, Slot, SlotExtent, SlotSize, find};
 use crate::pipeline::Pipeline;
 use halide_core::buffer::Region;
 use halide_core::error::Location;
@@ -57,6 +57,7 @@ pub struct Program {
 pub(super) enum Item {
     Step(Step),
     Repeat(Repeat),
+    Once(Once),
 }
 
 /// One run of a pipeline.
@@ -75,6 +76,31 @@ pub(super) struct Repeat {
     pub(super) times: Times,
     pub(super) body: Vec<Item>,
     pub(super) at: Location,
+}
+
+/// Parts of a loop that run in one of its iterations only.
+#[derive(Clone, Debug)]
+pub(super) struct Once {
+    pub(super) when: When,
+    pub(super) body: Vec<Item>,
+    pub(super) at: Location,
+}
+
+/// The iteration that parts of a loop run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    First,
+    Last,
+}
+
+impl When {
+    /// The word that says it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            When::First => "first",
+            When::Last => "last",
+        }
+    }
 }
 
 /// The number of times that a loop of a program runs.
@@ -146,6 +172,38 @@ impl Program {
         self.declare(name, ty, dims, SlotSize::Readers, Location::caller())
     }
 
+    /// Declares a slot whose size is data: from coordinate 0 on, with an extent for each dimension, which is a number
+    /// or the name of a slot without dimensions that holds an integer. A run asks for it each time that a step writes
+    /// the slot, on the host; the slot keeps that size until it is written again.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// // As many squares as there are elements of at least 10.
+    /// let (data, i) = (ImageParam::new("data", I32, 1), Var::new("i"));
+    /// let (mut count, mut squares) = (Func::new("count"), Func::new("squares"));
+    /// let r = RDom::over(&data);
+    /// count[()] = sum(select(data[r.x].ge(10), 1, 0));
+    /// squares[i] = i * i;
+    /// let mut program = Program::new("squares");
+    /// program.input("data", I32, 1).scalar("count", I32).sized("squares", I32, ["count"]);
+    /// program.run(&Pipeline::new([&count])?, &Schedule::new()).run(&Pipeline::new([&squares])?, &Schedule::new());
+    /// let compiled = program.compile(&Target::host())?;
+    /// let done = compiled.inputs().image(&data, Buffer::from_slice([5], &[3, 14, 9, 10, 77])?).run()?;
+    /// assert_eq!(done.state::<i32>("squares")?.to_vec(), [0, 1, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sized(
+        &mut self,
+        name: &str,
+        ty: ScalarType,
+        extents: impl IntoIterator<Item = impl Into<SlotExtent>>,
+    ) -> &mut Program {
+        let at = Location::caller();
+        let extents: Vec<Extent> = extents.into_iter().filter_map(|e| self.extent(name, e.into(), at)).collect();
+        self.declare(name, ty, extents.len(), SlotSize::Sized(extents), at)
+    }
+
     /// Adds a step: a run of `pipeline` under `schedule`. Parameters of the pipeline are given by the call.
     #[track_caller]
     pub fn run(&mut self, pipeline: &Pipeline, schedule: &Schedule) -> &mut Program {
@@ -193,6 +251,58 @@ impl Program {
         self.add_loop(Times::While { slot, every, most }, body, Location::caller())
     }
 
+    /// Adds parts of a loop that run in its first iteration only.
+    ///
+    /// ```
+    /// use halide::prelude::*;
+    /// let (x, i) = (ImageParam::new("x", I32, 1), Var::new("i"));
+    /// let step = |make: fn(Expr) -> Expr| {
+    ///     let mut f = Func::new("x");
+    ///     f[i] = make(x[i]);
+    ///     Pipeline::new([&f])
+    /// };
+    /// let (twice, one, three) = (step(|x| x * 2)?, step(|x| x + 1)?, step(|x| x - 3)?);
+    /// let plain = Schedule::new();
+    /// let mut program = Program::new("peeled");
+    /// program.input("x", I32, 1).repeat(3, |it| {
+    ///     it.first(|it| it.run(&one, &plain)).run(&twice, &plain).last(|it| it.run(&three, &plain))
+    /// });
+    /// let compiled = program.compile(&Target::host())?;
+    /// let done = compiled.inputs().image(&x, Buffer::from_slice([2], &[0, 1])?).run()?;
+    /// assert_eq!(done.state::<i32>("x")?.to_vec(), [5, 13]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[track_caller]
+    pub fn first(&mut self, body: impl FnOnce(&mut Program) -> &mut Program) -> &mut Program {
+        self.add_once(When::First, body, Location::caller())
+    }
+    /// Adds parts of a loop that run in its last iteration only; not of a loop that runs while a slot says so, since
+    /// no iteration of it knows that it is the last.
+    #[track_caller]
+    pub fn last(&mut self, body: impl FnOnce(&mut Program) -> &mut Program) -> &mut Program {
+        self.add_once(When::Last, body, Location::caller())
+    }
+
+    /// The extent of a dimension of the slot `of`; `None` if it is a mistake.
+    fn extent(&mut self, of: &str, extent: SlotExtent, at: Location) -> Option<Extent> {
+        let of = of.to_string();
+        let kind = match extent {
+            SlotExtent::Fixed(extent) => return Some(Extent::Fixed(extent)),
+            SlotExtent::Slot(slot) => match find(&self.slots, &slot) {
+                Some(id) => match self.slots[id.0] {
+                    Slot { ty, dims: 0, .. } if ty.is_int() => return Some(Extent::Slot(id)),
+                    Slot { ty, dims, .. } => ProgramErrorKind::ExtentSlot { of, slot, ty, dims },
+                },
+                None => {
+                    let known = self.slots.iter().map(|slot| slot.name.clone()).collect();
+                    ProgramErrorKind::UnknownSlot { slot, known }
+                }
+            },
+        };
+        self.mistakes.push(ProgramError { at, step: None, kind });
+        // So that the dimensions are as many as were said.
+        Some(Extent::Fixed(0))
+    }
     fn declare(&mut self, name: &str, ty: ScalarType, dims: usize, size: SlotSize, at: Location) -> &mut Program {
         if find(&self.slots, name).is_some() {
             let kind = ProgramErrorKind::RepeatedSlot { slot: name.to_string() };
@@ -204,6 +314,16 @@ impl Program {
         {
             let kind = ProgramErrorKind::Region { slot: name.to_string(), error };
             self.mistakes.push(ProgramError { at, step: None, kind });
+        }
+        if let SlotSize::Sized(extents) = &size {
+            let spans = extents.iter().map(|extent| match extent {
+                Extent::Fixed(extent) => (0, *extent),
+                Extent::Slot(_) => (0, 1),
+            });
+            if let Err(error) = Region::of_spans(spans.collect::<Vec<_>>()).check() {
+                let kind = ProgramErrorKind::Region { slot: name.to_string(), error };
+                self.mistakes.push(ProgramError { at, step: None, kind });
+            }
         }
         self.slots.push(Slot { name: name.to_string(), ty, dims, size, at });
         self
@@ -229,11 +349,20 @@ impl Program {
         body: impl FnOnce(&mut Program) -> &mut Program,
         at: Location,
     ) -> &mut Program {
-        let before = std::mem::take(&mut self.body);
-        body(self);
-        let body = std::mem::replace(&mut self.body, before);
+        let body = self.added_by(body);
         self.body.push(Item::Repeat(Repeat { times, body, at }));
         self
+    }
+    fn add_once(&mut self, when: When, body: impl FnOnce(&mut Program) -> &mut Program, at: Location) -> &mut Program {
+        let body = self.added_by(body);
+        self.body.push(Item::Once(Once { when, body, at }));
+        self
+    }
+    /// The parts that `body` adds.
+    fn added_by(&mut self, body: impl FnOnce(&mut Program) -> &mut Program) -> Vec<Item> {
+        let before = std::mem::take(&mut self.body);
+        body(self);
+        std::mem::replace(&mut self.body, before)
     }
 }
 

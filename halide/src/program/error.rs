@@ -48,6 +48,16 @@ pub enum ProgramErrorKind {
     NoReader { slot: String },
     /// The region of a slot is what steps need whose outputs are over its region.
     CircularRegion { slot: String },
+    /// The extent of a slot is a slot that is no integer without dimensions.
+    ExtentSlot { of: String, slot: String, ty: ScalarType, dims: usize },
+    /// The extent of a slot is a number that no extent can be.
+    Extent { of: String, slot: String, value: i128 },
+    /// An output keeps elements of a slot whose size is data.
+    KeepsAndChanges { slot: String },
+    /// A part of a loop that runs in one iteration stands in no loop.
+    NoLoop { word: &'static str },
+    /// A part is for the last iteration of a loop that does not know it.
+    LastOfWhile,
     /// An output keeps elements of a slot that the step also reads as an image, and cannot be computed in place.
     KeepsAndReads { slot: String, why: String },
     /// A parameter that no step and no loop takes.
@@ -95,6 +105,15 @@ impl ProgramErrorKind {
             CircularRegion { slot } => {
                 format!("the region of slot `{slot}` is what steps need to compute that same region")
             }
+            ExtentSlot { of, slot, ty, dims } => {
+                format!("the extent `{slot}` of slot `{of}` holds {ty} and has {}", dimensions(*dims))
+            }
+            Extent { of, slot, value } => format!("the extent `{slot}` of slot `{of}` is {value}"),
+            KeepsAndChanges { slot } => {
+                format!("an output keeps elements of slot `{slot}`, whose size may be another than before")
+            }
+            NoLoop { word } => format!("`{word}` stands in no loop"),
+            LastOfWhile => "`last` stands in a loop that runs while a slot says so".to_string(),
             KeepsAndReads { slot, why } => {
                 format!("an output keeps elements of slot `{slot}`, which the step also reads as an image: {why}")
             }
@@ -141,6 +160,11 @@ impl ProgramErrorKind {
             ParamTypes { .. } => "give one of them another name".into(),
             NoReader { .. } => "declare it by `state` or `state_like`".into(),
             CircularRegion { .. } => "declare it by `state` or `state_like`".into(),
+            ExtentSlot { slot, .. } => format!("declare it by `scalar(\"{slot}\", I32)`"),
+            Extent { slot, .. } => format!("let `{slot}` hold 0 to {}", i32::MAX),
+            KeepsAndChanges { .. } => "write all elements, without `undef`".into(),
+            NoLoop { .. } => "add its steps as they are".into(),
+            LastOfWhile => "put its steps behind the loop".into(),
             KeepsAndReads { .. } => "read the slot through another step, or leave out `undef`".into(),
             UnknownParam { .. } => "give parameters of steps and of `repeat_param` only".into(),
             NoTimes { param } => format!("give it: `.param_named(\"{param}\", 10)`"),

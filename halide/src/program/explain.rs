@@ -2,7 +2,7 @@
 
 use super::compile::{CompiledProgram, Memory, Parts};
 use super::node::{Count, Node};
-use super::slots::SlotSize;
+use super::slots::{Extent, SlotSize};
 use std::fmt::Write;
 
 impl CompiledProgram {
@@ -19,6 +19,14 @@ impl CompiledProgram {
                 SlotSize::Fixed(region) => format!("over {region}"),
                 SlotSize::Like(other) => format!("over the region of `{}`", parts.slots[other.0].name),
                 SlotSize::Readers => "over what steps read of it".to_string(),
+                SlotSize::Sized(extents) => {
+                    let extents = extents.iter().map(|extent| match extent {
+                        Extent::Fixed(extent) => extent.to_string(),
+                        Extent::Slot(slot) => format!("`{}`", parts.slots[slot.0].name),
+                    });
+                    let extents: Vec<String> = extents.collect();
+                    format!("of {} coordinates, asked on the host before each write", extents.join(" x "))
+                }
             };
             // A text takes whatever is written.
             let _ = writeln!(text, "  slot `{}`: {}, {size}", slot.name, slot.ty);
@@ -36,6 +44,11 @@ fn nodes(parts: &Parts, body: &[Node], depth: usize, text: &mut String) {
             Node::Step(number) => {
                 step(parts, *number, &indent, text);
                 Ok(())
+            }
+            Node::Once { when, body } => {
+                let written = writeln!(text, "{indent}{} iteration only", when.word());
+                nodes(parts, body, depth + 1, text);
+                written
             }
             Node::Repeat { times, body, .. } => {
                 let times = match times {

@@ -1,15 +1,22 @@
 //! The order of reads and writes: definite assignment of slots, as compilers check it of variables.
 
 use super::bind::BoundStep;
+use super::describe::When;
 use super::error::{ProgramError, ProgramErrorKind};
 use super::node::{Count, Node};
 use super::slots::{Slot, SlotId, SlotSize};
 use halide_core::error::Location;
 
 /// Finds slots that are read where no step is sure to have written them: each once, at its first such read.
-pub(super) fn read_before_written(slots: &[Slot], steps: &[BoundStep], body: &[Node]) -> Vec<ProgramError> {
+pub(super) fn read_before_written(
+    slots: &[Slot],
+    steps: &[BoundStep],
+    sizers: &[Vec<SlotId>],
+    body: &[Node],
+) -> Vec<ProgramError> {
     let given = slots.iter().map(|slot| matches!(slot.size, SlotSize::Given)).collect();
-    let mut flow = Flow { slots, steps, told: vec![false; slots.len()], mistakes: Vec::new() };
+    let (told, last) = (vec![false; slots.len()], vec![false; slots.len()]);
+    let mut flow = Flow { slots, steps, sizers, last, told, mistakes: Vec::new() };
     flow.nodes(body, given);
     flow.mistakes
 }
@@ -17,6 +24,10 @@ pub(super) fn read_before_written(slots: &[Slot], steps: &[BoundStep], body: &[N
 struct Flow<'p> {
     slots: &'p [Slot],
     steps: &'p [BoundStep],
+    /// The slots whose values the region of each depends on: whoever writes it reads them.
+    sizers: &'p [Vec<SlotId>],
+    /// The slots that the last iteration of the innermost loop writes, and others need not.
+    last: Vec<bool>,
     /// The slots that a mistake is told of.
     told: Vec<bool>,
     mistakes: Vec<ProgramError>,
@@ -29,7 +40,10 @@ impl Flow<'_> {
             match node {
                 Node::Step(number) => {
                     let bound = &self.steps[*number];
-                    for id in (0..self.slots.len()).map(SlotId).filter(|id| bound.reads(*id)) {
+                    let sizes = |id: &SlotId| bound.outputs.iter().any(|out| self.sizers[out.slot.0].contains(id));
+                    let read: Vec<SlotId> =
+                        (0..self.slots.len()).map(SlotId).filter(|id| bound.reads(*id) || sizes(id)).collect();
+                    for id in read {
                         self.read(id, &written, bound.step.at, Some(bound.step.name()));
                     }
                     bound.outputs.iter().for_each(|output| written[output.slot.0] = true);
@@ -38,10 +52,18 @@ impl Flow<'_> {
                     if let Count::While { slot, .. } = times {
                         self.read(*slot, &written, *at, None);
                     }
+                    let around = std::mem::replace(&mut self.last, vec![false; self.slots.len()]);
                     let behind = self.nodes(body, written.clone());
+                    let last = std::mem::replace(&mut self.last, around);
                     if matches!(times, Count::Constant(1..)) {
-                        written = behind;
+                        written = behind.iter().zip(last).map(|(behind, last)| *behind || last).collect();
                     }
+                }
+                // Every iteration is behind the first.
+                Node::Once { when: When::First, body } => written = self.nodes(body, written),
+                Node::Once { when: When::Last, body } => {
+                    let behind = self.nodes(body, written.clone());
+                    self.last.iter_mut().zip(behind).for_each(|(last, behind)| *last |= behind);
                 }
             }
         }

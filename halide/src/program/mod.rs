@@ -28,3 +28,4 @@ pub use compile::CompiledProgram;
 pub use describe::Program;
 pub use error::{ProgramError, ProgramErrorKind, ProgramErrors};
 pub use result::{ProgramResult, ProgramStats};
+pub use slots::SlotExtent;

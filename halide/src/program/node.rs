@@ -1,6 +1,7 @@
 //! Programs that were checked: steps by number, in loops.
 
 use super::bind::BoundStep;
+use super::describe::When;
 use super::slots::SlotId;
 use halide_core::error::Location;
 
@@ -9,6 +10,8 @@ pub(super) struct Checked {
     /// All steps, in the order in which they were added.
     pub(super) steps: Vec<BoundStep>,
     pub(super) body: Vec<Node>,
+    /// For each slot, the slots whose values its region depends on.
+    pub(super) sizers: Vec<Vec<SlotId>>,
 }
 
 /// A part of a checked program.
@@ -20,6 +23,11 @@ pub(super) enum Node {
         times: Count,
         body: Vec<Node>,
         at: Location,
+    },
+    /// Parts that run in one iteration of the loop around them.
+    Once {
+        when: When,
+        body: Vec<Node>,
     },
 }
 

@@ -1,6 +1,7 @@
 //! Runs of programs.
 
 use super::compile::{CompiledStep, Memory, Parts};
+use super::describe::When;
 use super::error::{ProgramErrorKind, ProgramErrors};
 use super::node::{Count, Node};
 use super::regions;
@@ -26,10 +27,12 @@ pub(super) struct Runner<'r> {
     params: Vec<Inputs>,
     /// The values of the parameters of loops.
     given: &'r Inputs,
-    regions: Vec<Region>,
+    /// The region of each slot, by now; those of slots whose size is data with the values that they came from.
+    regions: Vec<Option<Region>>,
+    values: Vec<Vec<(SlotId, i128)>>,
     slots: Vec<SlotBuffers>,
-    /// The iterations of the loops that are running, the outermost first.
-    iterations: Vec<u64>,
+    /// The iterations of the loops that are running, the outermost first, each with true if it is the last.
+    iterations: Vec<(u64, bool)>,
     stats: ProgramStats,
     /// The place of the call.
     at: Location,
@@ -61,18 +64,15 @@ impl<'r> Runner<'r> {
         let mut slots = Vec::with_capacity(regions.len());
         let mut spare = earlier.into_buffers();
         for (slot, region) in parts.slots.iter().zip(&regions) {
-            // A buffer that a call gave may have gaps, or another order in memory.
-            let strides = dense_strides(region.spans(), &|_| None, &|_| 1);
-            let is_dense = |buffer: &AnyBuffer| buffer.dims().iter().map(|d| d.stride).eq(strides.iter().copied());
-            let is_over = |buffer: &AnyBuffer| (buffer.ty(), &buffer.region()) == (slot.ty, region);
-            let suits = |buffer: &AnyBuffer| is_over(buffer) && is_dense(buffer) && buffer.is_unique();
+            // The sizes of others come up when they are written.
+            let suits = |buffer: &AnyBuffer| region.as_ref().is_none_or(|region| suits(buffer, slot, region));
             let own = spare.remove(&slot.name).unwrap_or_default().into_iter().filter(suits).collect();
             slots.push(SlotBuffers { held: given.get(&slot.name).cloned(), spare: own, ..Default::default() });
         }
         // Images have the names of slots, which a pipeline may use for others: the step's own are added when it runs.
         let params = parts.steps.iter().map(|step| given.without_images().restricted(step.compiled.whole())).collect();
-        let (iterations, stats) = (Vec::new(), ProgramStats::default());
-        let mut runner = Runner { parts, how, params, given, regions, slots, iterations, stats, at };
+        let (iterations, stats, values) = (Vec::new(), ProgramStats::default(), vec![Vec::new(); slots.len()]);
+        let mut runner = Runner { parts, how, params, given, regions, values, slots, iterations, stats, at };
         runner.nodes(&parts.body)?;
         let Runner { slots, stats, .. } = runner;
         let result = |(slot, buffers): (&Slot, SlotBuffers)| SlotResult {
@@ -88,6 +88,13 @@ impl<'r> Runner<'r> {
         nodes.iter().try_for_each(|node| match node {
             Node::Step(number) => self.step(*number),
             Node::Repeat { times, body, at } => self.repeat(times, body, *at),
+            Node::Once { when, body } => {
+                let is_it = |(iteration, is_last): &(u64, bool)| match when {
+                    When::First => *iteration == 0,
+                    When::Last => *is_last,
+                };
+                if self.iterations.last().is_some_and(is_it) { self.nodes(body) } else { Ok(()) }
+            }
         })
     }
     fn repeat(&mut self, times: &Count, body: &[Node], at: Location) -> Result<(), Error> {
@@ -96,7 +103,8 @@ impl<'r> Runner<'r> {
             Count::Param(param) => self.times(param)?,
             Count::While { most, .. } => most.saturating_add(1),
         };
-        self.iterations.push(0);
+        let is_counted = !matches!(times, Count::While { .. });
+        self.iterations.push((0, false));
         for iteration in 0..times_given {
             if let Count::While { slot, every, most } = times {
                 // At its most, a loop goes on only if the condition says so.
@@ -112,7 +120,8 @@ impl<'r> Runner<'r> {
             if let Some(stop) = self.how.limits().and_then(Limits::stopped) {
                 return Err(RunError::Stopped(stop).into());
             }
-            self.iterations.iter_mut().last().into_iter().for_each(|innermost| *innermost = iteration);
+            let now = (iteration, is_counted && iteration + 1 == times_given);
+            self.iterations.iter_mut().last().into_iter().for_each(|innermost| *innermost = now);
             self.nodes(body)?;
         }
         self.iterations.pop();
@@ -155,7 +164,8 @@ impl<'r> Runner<'r> {
             // Limits are those of the run.
             Error::Cancelled | Error::GaveUp { .. } | Error::Run(RunError::Stopped(_)) | Error::Print { .. } => error,
             error => {
-                let kind = ProgramErrorKind::Failed { iterations: self.iterations.clone(), error: Arc::new(error) };
+                let iterations = self.iterations.iter().map(|(iteration, _)| *iteration).collect();
+                let kind = ProgramErrorKind::Failed { iterations, error: Arc::new(error) };
                 Error::Program(ProgramErrors::one(step.bound.step.at, Some(step.bound.step.name()), kind))
             }
         })
@@ -227,20 +237,22 @@ impl<'r> Runner<'r> {
     fn output(&mut self, step: &CompiledStep, i: usize) -> Result<AnyBuffer, Error> {
         let (id, keeps) = (step.bound.outputs[i].slot, step.bound.outputs[i].keeps);
         let in_place = matches!(step.memory[i], Memory::InPlace(_));
+        let region = self.region(id)?;
         let held = match &step.memory[i] {
             Memory::Second { .. } => None,
             Memory::Own | Memory::InPlace(_) => self.slots[id.0].held.take(),
         };
+        let held = held.filter(|buffer| buffer.region() == region);
         let buffer = match held {
             Some(buffer) if buffer.is_unique() => buffer,
             // The caller's memory stays as it is.
             Some(given) if in_place || keeps => {
-                let mut own = self.unwritten(id)?;
+                let mut own = self.unwritten(id, &region)?;
                 own.view_mut()?.copy_from(&given)?;
                 self.stats.copies += 1;
                 own
             }
-            _ => self.unwritten(id)?,
+            _ => self.unwritten(id, &region)?,
         };
         let stand_in = &mut self.slots[id.0].stand_in;
         if in_place && stand_in.as_ref().is_none_or(|stand_in| stand_in.dims() != buffer.dims()) {
@@ -248,13 +260,33 @@ impl<'r> Runner<'r> {
         }
         Ok(buffer)
     }
+    /// The region over which a slot is written now.
+    fn region(&mut self, id: SlotId) -> Result<Region, Error> {
+        let parts = self.parts;
+        let mut values = Vec::with_capacity(parts.sizers[id.0].len());
+        for &sizer in &parts.sizers[id.0] {
+            self.bring_to_host(sizer)?;
+            let value = self.slots[sizer.0].held.as_ref().and_then(|buffer| buffer.get([0i32; 0]));
+            values.push((sizer, value.map_or(0, Scalar::as_i128)));
+        }
+        let region = match &self.regions[id.0] {
+            Some(region) if self.values[id.0] == values => return Ok(region.clone()),
+            _ => regions::find_sized(parts, self.given, &self.regions, &values, id)?,
+        };
+        self.slots[id.0].spare.retain(|buffer| suits(buffer, &parts.slots[id.0], &region));
+        (self.regions[id.0], self.values[id.0]) = (Some(region.clone()), values);
+        Ok(region)
+    }
     /// A buffer over the region of a slot, whatever it holds: a spare one, or a new one.
-    fn unwritten(&mut self, id: SlotId) -> Result<AnyBuffer, Error> {
-        if let Some(spare) = self.slots[id.0].spare.pop() {
+    fn unwritten(&mut self, id: SlotId, region: &Region) -> Result<AnyBuffer, Error> {
+        let slot = &self.parts.slots[id.0];
+        let spare = &mut self.slots[id.0].spare;
+        // The size may have been another.
+        spare.retain(|buffer| buffer.region() == *region);
+        if let Some(spare) = spare.pop() {
             return Ok(spare);
         }
-        let slot = &self.parts.slots[id.0];
-        let buffer = AnyBuffer::with_region(slot.ty, &self.regions[id.0])?;
+        let buffer = AnyBuffer::with_region(slot.ty, region)?;
         self.how.charge(bytes(&buffer), &slot.name)?;
         self.stats.buffers += 1;
         Ok(buffer)
@@ -264,4 +296,12 @@ impl<'r> Runner<'r> {
 /// The bytes of a buffer without gaps.
 fn bytes(buffer: &AnyBuffer) -> u64 {
     buffer.len().saturating_mul(buffer.ty().bytes() as u64)
+}
+
+/// Returns true if a slot may be written over a region in a buffer. One that a call gave may have gaps, or another
+/// order in memory.
+fn suits(buffer: &AnyBuffer, slot: &Slot, region: &Region) -> bool {
+    let strides = dense_strides(region.spans(), &|_| None, &|_| 1);
+    let is_dense = buffer.dims().iter().map(|d| d.stride).eq(strides.iter().copied());
+    buffer.ty() == slot.ty && buffer.region() == *region && is_dense && buffer.is_unique()
 }

@@ -30,6 +30,40 @@ pub(super) enum SlotSize {
     Like(SlotId),
     /// The region that the steps need that read the slot.
     Readers,
+    /// From 0 on, of so many coordinates in each dimension, whenever a step writes the slot.
+    Sized(Vec<Extent>),
+}
+
+/// The extent of a dimension of a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extent {
+    Fixed(i64),
+    /// The value of this slot, an integer without dimensions.
+    Slot(SlotId),
+}
+
+/// The extent of a dimension of a slot of [`Program::sized`](super::Program::sized): a number, or the name of a slot
+/// that holds one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlotExtent {
+    /// A number of coordinates.
+    Fixed(i64),
+    /// The value of this slot, an integer without dimensions.
+    Slot(String),
+}
+
+/// Makes an extent of a number.
+impl From<i32> for SlotExtent {
+    fn from(extent: i32) -> SlotExtent {
+        SlotExtent::Fixed(extent.into())
+    }
+}
+
+/// Makes an extent of the name of a slot.
+impl From<&str> for SlotExtent {
+    fn from(slot: &str) -> SlotExtent {
+        SlotExtent::Slot(slot.to_string())
+    }
 }
 
 /// Returns the slot called `name`.

@@ -112,3 +112,27 @@ fn sizes_of_inputs_read_at_promised_coordinates() {
         index [0..3], a [0..5]"#]]
     .assert_eq(&needs.join("\n"));
 }
+
+/// The value of an input without dimensions bounds what is read, as that of a parameter does.
+#[test]
+fn values_of_inputs_without_dimensions() {
+    let (a, n, m) = (ImageParam::new("a", I32, 1), ImageParam::new("n", I32, 0), ImageParam::new("m", U8, 0));
+    let (x, mut f) = (Var::new("x"), Func::new("f"));
+    f[x] = a[min(x, n[()]) + cast::<i32>(m[()])];
+    let pipeline = Pipeline::new([&f]).unwrap();
+    for schedule in ["", "f: vectorize(x, 8)", "f: parallel(x)"] {
+        for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
+            let compiled =
+                Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
+            let of = |value: i32| Buffer::from_fn(&Region::of_extents([0i32; 0]), |_| value).unwrap();
+            let byte = Buffer::from_fn(&Region::of_extents([0i32; 0]), |_| 200u8).unwrap();
+            let call = compiled.inputs().image(&n, of(5)).image(&m, byte);
+            let needs = call.infer_input_bounds(&[Region::of_extents([9])]).unwrap();
+            let need = needs.iter().find(|need| need.name == "a").unwrap();
+            assert_eq!(need.region, Region::of_spans([(200, 6)]), "{engine:?} {schedule}");
+            let given = Buffer::from_fn(&need.region, |at| at[0] * 2).unwrap();
+            let out = call.image(&a, given).realize::<i32>([9]).unwrap().to_vec();
+            assert_eq!(out, [400, 402, 404, 406, 408, 410, 410, 410, 410]);
+        }
+    }
+}

@@ -57,6 +57,7 @@ mod page;
 mod printing;
 mod profiled;
 mod programs;
+mod programs_sized;
 mod ragged;
 mod rules;
 mod schedule_algorithm;

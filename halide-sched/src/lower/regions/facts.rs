@@ -21,6 +21,9 @@ pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
     let mut facts = of_buffers(program);
     for (image, def) in pipeline.images.enumerate() {
         let buf = program.image_buffers[image];
+        if def.dims == 0 {
+            facts.assume_scalar(buf);
+        }
         if let Some((min, max)) = def.promised_range() {
             facts.assume_elements(buf, Range::new(Some(min.into()), Some(max.into())));
         }

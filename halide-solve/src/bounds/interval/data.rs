@@ -108,8 +108,11 @@ impl Search<'_> {
         let end = |e: Expr, limit: i64| self.simple(build::select(fits.clone(), e, int(limit)));
         (as_int(&min).is_none() && as_int(&max).is_none()).then(|| Interval::new(end(min, least), end(max, most)))
     }
-    /// The interval of an element of an input of whose elements something is promised that needs symbols.
+    /// The interval of an element of an input, of which something is known that needs symbols.
     fn promised(&self, buf: BufId, args: &[Expr], ty: ScalarType) -> Option<Interval> {
+        if self.facts.is_scalar(buf) {
+            return Some(Interval::point(build::to_index(build::read(buf, ty, Vec::new()))));
+        }
         let coordinates = self.facts.coordinates(buf).iter().map(|(of, dim)| {
             let field = |field| build::sym(Sym::Buffer { buf: *of, dim: *dim, field });
             let last = build::offset(build::add(field(DimField::Min), field(DimField::Extent)), -1);

@@ -53,6 +53,8 @@ struct Elements {
     /// Buffers and their dimensions that the elements are coordinates of.
     coordinates: Vec<(BufId, u16)>,
     grows: Option<usize>,
+    /// True if there is one element, without coordinates.
+    scalar: bool,
 }
 
 /// The former value that takes back one change.
@@ -200,6 +202,15 @@ impl Facts {
     /// The dimensions of buffers that [`Facts::assume_coordinates`] named for a buffer.
     pub(crate) fn coordinates(&self, buf: BufId) -> &[(BufId, u16)] {
         self.elements.get(&buf).map_or(&[], |elements| &elements.coordinates)
+    }
+    /// The input `buf` has no dimensions: its element is one value for the whole run, as a parameter is.
+    pub fn assume_scalar(&mut self, buf: BufId) {
+        self.note(Fact::Scalar(buf));
+        self.elements.entry(buf).or_default().scalar = true;
+    }
+    /// Returns true if [`Facts::assume_scalar`] was said of a buffer.
+    pub(crate) fn is_scalar(&self, buf: BufId) -> bool {
+        self.elements.get(&buf).is_some_and(|elements| elements.scalar)
     }
     /// Returns the dimension that [`Facts::assume_growing`] named for a buffer.
     pub(crate) fn growing(&self, buf: BufId) -> Option<usize> {
