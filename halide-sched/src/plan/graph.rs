@@ -3,8 +3,10 @@
 use super::expressions::{children, expressions, reachable};
 use halide_core::error::Location;
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
+use halide_core::ops::BinOp;
 use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
 use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A stage of a Func.
@@ -17,8 +19,23 @@ pub(super) enum Callee {
     Image(ImageId),
 }
 
+/// The Func that is to be read instead.
+#[derive(Clone, Copy)]
+pub(super) struct Detour {
+    func: FuncId,
+    /// True if its elements are coordinates of its first dimension.
+    joined: bool,
+}
+
+/// Reads the elements that were read before.
+impl From<FuncId> for Detour {
+    fn from(func: FuncId) -> Detour {
+        Detour { func, joined: false }
+    }
+}
+
 /// The Funcs that are to be read instead.
-pub(super) type Detours = BTreeMap<Callee, FuncId>;
+pub(super) type Detours = BTreeMap<Callee, Detour>;
 
 /// A pipeline, possibly changed, and who calls whom in it.
 pub(super) struct Graph {
@@ -142,7 +159,7 @@ impl Graph {
         let func = self.next_func();
         self.add_ahead(first, FuncDef { said: name.clone(), name, args, types: vec![def.ty], stages, at });
         for stage in readers {
-            self.redirect(stage, &Detours::from([(Callee::Image(image), func)]));
+            self.redirect(stage, &Detours::from([(Callee::Image(image), func.into())]));
         }
         Some(func)
     }
@@ -154,7 +171,7 @@ impl Graph {
         def.name = name;
         let copy = self.data().funcs.next_id();
         let mut to = to.clone();
-        to.insert(Callee::Func(base), copy);
+        to.insert(Callee::Func(base), copy.into());
         let changed = self.change();
         def.stages = def.stages.iter().map(|s| changed.redirected(s, &to)).collect();
         self.add(base, def)
@@ -242,6 +259,30 @@ impl Graph {
             made.insert(old, new);
         }
         made[&e]
+    }
+
+    /// Makes the elements of a tuple one Func's, along a new first dimension `dim`: all that read element `i` read the
+    /// Func at coordinate `i` of it.
+    pub(super) fn join_elements(&mut self, func: FuncId, dim: &str) {
+        let def = self.data().funcs[func].clone();
+        let (var, ty, stage) = (self.var(dim), def.types[0], def.stages[0].clone());
+        let at = self.node(Kind::Var(var), ScalarType::I32);
+        let mut values = stage.values.iter().copied().enumerate().rev();
+        let Some((_, mut value)) = values.next() else { return };
+        for (element, own) in values {
+            let number = self.change().number(element as i128);
+            let is_it = self.node(Kind::Binary(BinOp::Eq, at, number), ScalarType::Bool);
+            value = self.node(Kind::Select(is_it, own, value), ty);
+        }
+        let args = std::iter::once(at).chain(stage.args).collect();
+        self.replace((func, 0), StageDef { args, values: vec![value], rdom: None, at: stage.at });
+        let joined = &mut self.change().data.funcs[func];
+        joined.args.insert(0, var);
+        joined.types = vec![ty];
+        let detour = Detour { func, joined: true };
+        for caller in self.callers[func].clone() {
+            self.redirect(caller, &Detours::from([(Callee::Func(func), detour)]));
+        }
     }
 
     /// Gives a Func one definition in place of all that it has.
@@ -351,6 +392,11 @@ impl Changed {
         id
     }
 
+    /// A constant coordinate.
+    fn number(&mut self, value: i128) -> ExprId {
+        self.intern(Kind::Const(Scalar::int(ScalarType::I32, value)), ScalarType::I32)
+    }
+
     /// A stage whose calls go where `to` says.
     fn redirected(&mut self, stage: &StageDef, to: &Detours) -> StageDef {
         let rdom = stage.rdom.map(|r| (r, self.redirected_rdom(r, to)));
@@ -395,13 +441,16 @@ impl Changed {
             let Node { kind, ty } = self.data.exprs[old].clone();
             let unchanged = children(&kind).iter().all(|c| made[c] == *c);
             let kind = match kind {
-                Kind::Call { func, element, args } => Kind::Call {
-                    func: to.get(&Callee::Func(func)).copied().unwrap_or(func),
-                    element,
-                    args: args.iter().map(|a| made[a]).collect(),
-                },
+                Kind::Call { func, element, args } => {
+                    let Detour { func, joined } = to.get(&Callee::Func(func)).copied().unwrap_or(func.into());
+                    let mut args: Vec<ExprId> = args.iter().map(|a| made[a]).collect();
+                    if joined {
+                        args.insert(0, self.number(element.into()));
+                    }
+                    Kind::Call { func, element: if joined { 0 } else { element }, args }
+                }
                 Kind::Image { image, args } if to.contains_key(&Callee::Image(image)) => Kind::Call {
-                    func: to[&Callee::Image(image)],
+                    func: to[&Callee::Image(image)].func,
                     element: 0,
                     args: args.iter().map(|a| made[a]).collect(),
                 },

@@ -39,6 +39,7 @@ mod recurrence;
 mod reshape;
 mod resolve;
 mod rewrite;
+mod rewritten;
 mod rfactor;
 mod scan;
 mod scan_loops;
@@ -52,7 +53,9 @@ mod types;
 pub use access::Collision;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
-pub use diagnostics::{OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason, TogetherReason};
+pub use diagnostics::{
+    JoinReason, OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason, TogetherReason,
+};
 pub use expressions::reachable;
 pub use facts::order;
 pub use monoid::MonoidReason;

@@ -134,7 +134,7 @@ fn places(verb: &Verb) -> bool {
 fn shapes(verb: &Verb) -> bool {
     matches!(verb, Verb::Bound { .. } | Verb::BoundExtent { .. } | Verb::AlignBounds { .. } | Verb::AlignExtent { .. })
         || matches!(verb, Verb::AlignStorage { .. } | Verb::FoldStorage { .. } | Verb::BoundStorage { .. })
-        || matches!(verb, Verb::StoreIn(_) | Verb::SplitStorage { .. })
+        || matches!(verb, Verb::StoreIn(_) | Verb::SplitStorage { .. } | Verb::TupleStorage { .. })
 }
 
 /// The pipeline with a copy of each of `outputs` that has updates or directives about its region or memory, and what is

@@ -1,8 +1,9 @@
 //! Directives that change the graph: wrappers (`in`) and copies (`clone_in`) of Funcs for some of their consumers, and
 //! reductions in parts (`rfactor`).
 
-use super::diagnostics::{Errors, Problem};
+use super::diagnostics::{Errors, JoinReason, Problem};
 use super::graph::{Callee, Detours, Graph, Stage};
+use super::rewritten::Rewritten;
 use super::rfactor::{self, rfactor};
 use crate::schedule::{Directive, Schedule, Scope, Verb, made_names};
 use halide_core::error::Location;
@@ -11,26 +12,18 @@ use halide_core::pipeline::Pipeline;
 use halide_ir::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The result of the directives that change the graph.
-pub(super) struct Rewritten {
-    /// The pipeline with the Funcs that the schedule asks for.
-    pub(super) pipeline: Pipeline,
-    /// The names of those that cannot be made.
-    pub(super) not_made: BTreeSet<String>,
-    /// Other directives that have been followed.
-    pub(super) spent: BTreeSet<usize>,
-}
-
 /// Follows the directives that change the graph.
 pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target, errors: &mut Errors<'_>) -> Rewritten {
     let mut pending: Vec<usize> =
         (0..schedule.len()).filter(|&n| schedule.directives()[n].verb.scope() == Scope::Graph).collect();
     if pending.is_empty() {
-        return Rewritten { pipeline: pipeline.clone(), not_made: BTreeSet::new(), spent: BTreeSet::new() };
+        let (pipeline, not_made, spent) = (pipeline.clone(), BTreeSet::new(), BTreeSet::new());
+        return Rewritten { pipeline, not_made, spent, joined: BTreeMap::new() };
     }
     let mut not_made = BTreeSet::new();
     let (graph, wrappers, spent) = (Graph::new(pipeline), BTreeMap::new(), BTreeSet::new());
-    let mut rewriter = Rewriter { schedule, target, graph, images: BTreeMap::new(), wrappers, spent, errors };
+    let (images, joined) = (BTreeMap::new(), BTreeMap::new());
+    let mut rewriter = Rewriter { schedule, target, graph, images, wrappers, spent, joined, errors };
     while !pending.is_empty() {
         let number = pending.remove(next(schedule, &pending));
         let directive = &schedule.directives()[number];
@@ -39,11 +32,12 @@ pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target,
             not_made.extend(made_names(directive));
         }
     }
-    Rewritten { pipeline: rewriter.graph.finish(), not_made, spent: rewriter.spent }
+    Rewritten { pipeline: rewriter.graph.finish(), not_made, spent: rewriter.spent, joined: rewriter.joined }
 }
 
 /// The position of the next directive to follow: in order, but after those that make the Funcs that it speaks of, and
-/// the wrapper for all other consumers after those for single ones.
+/// the wrapper for all other consumers after those for single ones, and tuples in one buffer last: what is made of a
+/// Func has the elements that it had.
 fn next(schedule: &Schedule, pending: &[usize]) -> usize {
     let directives: Vec<&Directive> = pending.iter().map(|&n| &schedule.directives()[n]).collect();
     let made: Vec<Vec<String>> = directives.iter().map(|d| made_names(d)).collect();
@@ -59,9 +53,14 @@ fn next(schedule: &Schedule, pending: &[usize]) -> usize {
         seen.contains(&on)
     };
     let waits = |n: usize| {
+        let joins = |n: usize| matches!(directives[n].verb, Verb::TupleStorage { .. });
         let is_single = |other: usize| {
-            directives[other].subject.func == directives[n].subject.func && !is_global(directives[other])
+            let same = directives[other].subject.func == directives[n].subject.func;
+            same && !is_global(directives[other]) && !joins(other)
         };
+        if joins(n) && all().any(|other| !joins(other)) {
+            return true;
+        }
         let is_last = is_global(directives[n]);
         all().any(|maker| makes_for(maker, n)) || is_last && all().any(|other| is_single(other) && !depends(other, n))
     };
@@ -85,6 +84,7 @@ struct Rewriter<'e, 's> {
     target: &'e Target,
     graph: Graph,
     spent: BTreeSet<usize>,
+    joined: BTreeMap<FuncId, i64>,
     /// The Funcs that stand for images.
     images: BTreeMap<ImageId, FuncId>,
     /// The wrappers and copies of each Func, with the consumers that they are for.
@@ -132,6 +132,9 @@ impl Rewriter<'_, '_> {
         if subject.stage > 0 || !subject.specializations.is_empty() {
             return Err(Problem::WholeFunc { func: subject.func.clone() });
         }
+        if let Verb::TupleStorage { dim } = &directive.verb {
+            return self.join_elements(&subject.func, dim);
+        }
         let base = self.wrapped(&subject.func, directive.at)?;
         if matches!(directive.verb, Verb::CloneIn { .. }) && self.graph.data().keeps(base) {
             return Err(Problem::CopyOfKept { func: subject.func.clone() });
@@ -144,10 +147,33 @@ impl Rewriter<'_, '_> {
             _ => self.graph.add_wrapper(base, &name, directive.at),
         };
         for &stage in &callers {
-            self.graph.redirect(stage, &Detours::from([(Callee::Func(base), made)]));
+            self.graph.redirect(stage, &Detours::from([(Callee::Func(base), made.into())]));
         }
         let funcs = callers.into_iter().map(|(f, _)| f).collect();
         self.wrappers.entry(base).or_default().push((made, funcs));
+        Ok(())
+    }
+
+    /// Stores the elements of a tuple along a dimension.
+    fn join_elements(&mut self, name: &str, dim: &str) -> Result<(), Problem> {
+        let func = self.find(name)?;
+        let data = self.graph.data();
+        let def = &data.funcs[func];
+        let why = match &def.types[..] {
+            _ if data.outputs.contains(&func) => Some(JoinReason::Output),
+            [_] => Some(JoinReason::OneElement),
+            types if types.iter().any(|ty| *ty != types[0]) => Some(JoinReason::Types),
+            _ if def.stages.len() > 1 => Some(JoinReason::Updates),
+            _ => None,
+        };
+        if let Some(why) = why {
+            return Err(Problem::TupleStorage { func: name.to_string(), why });
+        }
+        if def.args.iter().any(|&var| data.vars[var] == *dim) {
+            return Err(Problem::DimTaken { func: name.to_string(), name: dim.to_string() });
+        }
+        self.joined.insert(func, def.types.len() as i64);
+        self.graph.join_elements(func, dim);
         Ok(())
     }
 

@@ -309,6 +309,12 @@ macro_rules! with_directives {
                 /// speaks of the copy.
                 "clone_in" as "clone_in" { clone_in; }
             }
+            Graph TupleStorage { dim: NewDim } {
+                /// Stores the elements of a tuple beside each other in one buffer (an array of structures), along a new
+                /// dimension `dim`, the first one, whose loop is unrolled: for what is read with all its elements at
+                /// scattered coordinates. The Func has no updates, and elements of one type.
+                "tuple_storage" as "tuple_storage" { tuple_storage; }
+            }
             Graph Rfactor { rvars: LoopOrLoops, vars: NewLoopOrLoops } {
                 /// Does the reduction of this update in parts. A new Func holds them, `f.rfactor(u)` in text: its pure
                 /// definition is the identity of the reduction, and its update 0 reduces over the variables that are

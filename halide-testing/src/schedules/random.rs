@@ -105,6 +105,7 @@ impl Draw<'_> {
         if self.one_in(3) {
             self.reduce_in_parts();
         }
+        self.join_elements();
         let order: Vec<String> =
             self.plan.order().iter().rev().map(|&f| self.plan.pipeline.funcs[f].name.clone()).collect();
         for func in order {

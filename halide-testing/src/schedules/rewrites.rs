@@ -118,4 +118,19 @@ impl Draw<'_> {
             }
         }
     }
+    /// Stores the elements of some tuples in one buffer each.
+    pub(super) fn join_elements(&mut self) {
+        for func in self.plan.order().to_vec() {
+            // What is kept may number the Funcs anew.
+            let Some(def) = self.plan.pipeline.funcs.get(func) else { return };
+            let name = def.name.clone();
+            if def.types.len() == 1 || def.types.iter().any(|ty| *ty != def.types[0]) || self.one_in(2) {
+                continue;
+            }
+            let join = directive(&name, Verb::TupleStorage { dim: self.new_name() });
+            let place = directive(&name, Verb::ComputeRoot);
+            let alone = self.one_in(4);
+            self.propose(if alone { vec![join] } else { vec![join, place] });
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::aim::Aim;
 use super::random::{RandomOptions, random_gpu_schedule, random_schedule};
-use halide_core::expr::ExprMethods;
+use halide_core::expr::{ExprMethods, tuple};
 use halide_core::pipeline::Pipeline;
 use halide_core::types::{F32, U16};
 use halide_core::{Func, ImageParam, Param, RDom, vars};
@@ -31,8 +31,9 @@ fn pipeline() -> Pipeline {
     a[(x, y)] = input[(x, y)] + input[(x + 1, y)];
     b[(x, y)] = a[(x, y)] / 2;
     b[(x, y)] += a[(x + r.x, y + r.y)];
-    d[(x, y)] = input[(x, y)];
-    c[(x, y)] = b[(x, y)] + d[(x, y)] + a[(x, y + 1)] + halide_core::expr::select(fast, p, 1).cast(U16);
+    d[(x, y)] = tuple([input[(x, y)], input[(x, y)] * 2]);
+    c[(x, y)] =
+        b[(x, y)] + d[(x, y)].at(0) + d[(x, y)].at(1) + a[(x, y + 1)] + halide_core::expr::select(fast, p, 1).cast(U16);
     let (left, right, mut product) =
         (ImageParam::new("left", F32, 2), ImageParam::new("right", F32, 2), Func::new("product"));
     product[(x, y)] += left[(r.x, y)] * right[(x, r.x)];

@@ -85,6 +85,7 @@ mod tiled;
 mod together;
 mod tracing;
 mod tune;
+mod tuple_storage;
 mod undef;
 mod untuned;
 

@@ -16,7 +16,7 @@ macro_rules! places {
             help "memoize what it is computed of";
         MemoizeRewritten { func: String } =>
             format!("`{func}` cannot be memoized beside directives that make Funcs of it, or it of others"),
-            help "leave out memoize(), or its in, clone_in or rfactor";
+            help "leave out memoize(), or its in, clone_in, rfactor or tuple_storage";
         MemoizeExtern { func: String, stage: String } =>
             format!("`{func}` cannot be memoized in a pipeline with the extern stage `{stage}`"),
             help "leave out memoize(), or make the extern stage and what reads it a pipeline of their own";
@@ -44,6 +44,9 @@ macro_rules! places {
         StorageIsSplit { func: String, dim: String, parts: Vec<String> } =>
             format!("the storage of `{func}` along `{dim}` is split into {}", names(parts)),
             help "speak of its parts in reorder_storage and align_storage; a dimension is split once";
+        TupleStorage { func: String, why: JoinReason } =>
+            format!("the elements of `{func}` cannot lie in one buffer: {}", why.text()),
+            help why.remedy(&func);
         SplitAndFolded { func: String, dim: String } =>
             format!("the storage of `{func}` along `{dim}` is split, and blocks cannot be kept in a circle"),
             help format!("fold another dimension, or leave `{dim}` whole");

@@ -185,3 +185,37 @@ pub enum Shared {
     /// Memory that each iteration uses for values of its own.
     Memory,
 }
+
+/// The reason that the elements of a Func cannot lie in one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinReason {
+    /// It is no tuple.
+    OneElement,
+    /// Its elements have several types.
+    Types,
+    /// It has updates.
+    Updates,
+    /// It is an output.
+    Output,
+}
+
+impl JoinReason {
+    /// The reason as text.
+    pub fn text(self) -> &'static str {
+        match self {
+            JoinReason::OneElement => "it has one element",
+            JoinReason::Types => "they are of several types",
+            JoinReason::Updates => "it has updates",
+            JoinReason::Output => "it is an output, whose memory the caller gives",
+        }
+    }
+    /// The remedy.
+    pub fn remedy(self, func: &str) -> String {
+        match self {
+            JoinReason::OneElement => "say it of a tuple".into(),
+            JoinReason::Types => "convert them to one type, or leave them apart".into(),
+            JoinReason::Updates => format!("say it of a wrapper, such as {func}.in(...)"),
+            JoinReason::Output => "give the output that dimension in the algorithm".into(),
+        }
+    }
+}

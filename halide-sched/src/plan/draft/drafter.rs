@@ -23,6 +23,8 @@ pub(super) struct Drafter<'p, 'e, 's> {
     pub(super) schedule: &'p Schedule,
     pub(super) instructions: &'p NamedInstructions<'p>,
     pub(super) target: &'p Target,
+    /// The Funcs whose elements are coordinates of their first dimension, with the number of elements.
+    pub(super) joined: &'p BTreeMap<FuncId, i64>,
     pub(super) errors: &'e mut Errors<'s>,
     pub(super) names: BTreeMap<&'p str, FuncId>,
     /// Unknown Funcs that have been reported.

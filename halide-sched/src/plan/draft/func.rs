@@ -4,10 +4,11 @@ use super::drafter::{Drafter, unknown_func};
 use super::func_draft::{FuncDraft, Request};
 use super::storage::storage_amount;
 use crate::plan::diagnostics::Problem;
+use crate::plan::stage::Source;
 use crate::plan::types::Room;
-use crate::schedule::{Directive, Site, Verb};
+use crate::schedule::{Directive, LoopKind, Site, Verb};
 use halide_core::ids::FuncId;
-use halide_ir::Residency;
+use halide_ir::{Residency, build};
 
 impl Drafter<'_, '_, '_> {
     /// Applies a directive about the region of a Func.
@@ -53,6 +54,14 @@ impl Drafter<'_, '_, '_> {
                 draft.bounds[dim].align_extent = Some(*modulus);
                 dim
             }
+            Verb::TupleStorage { .. } => match self.joined.get(&func) {
+                Some(elements) => {
+                    (draft.bounds[0].min, draft.bounds[0].extent) = (Some(build::int(0)), Some(build::int(*elements)));
+                    0
+                }
+                // The rewrite was refused.
+                None => return Ok(None),
+            },
             _ => return Ok(None),
         }))
     }
@@ -126,6 +135,7 @@ impl Drafter<'_, '_, '_> {
                 let to = if *to_device { Residency::OnDevice } else { Residency::OnHost };
                 draft.copies.insert(to, number);
             }
+            Verb::TupleStorage { dim } => self.joined_loop(dim, number, directive, func, draft),
             // Of stages and of the graph: these do not come here.
             Verb::Split { .. } | Verb::Fuse { .. } | Verb::Rename { .. } | Verb::Reorder(_) | Verb::Mark { .. } => {}
             Verb::Skew { .. } => {}
@@ -136,6 +146,17 @@ impl Drafter<'_, '_, '_> {
             Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } => {}
         }
         Ok(())
+    }
+
+    /// Unrolls the loop of the dimension that `tuple_storage` made, unless that was refused.
+    fn joined_loop(&self, dim: &str, number: usize, directive: &Directive, func: FuncId, draft: &mut FuncDraft) {
+        if self.joined.contains_key(&func) {
+            self.own_storage(number, draft);
+            let text = directive.verb.to_string();
+            let source = Source { number, at: directive.at, text: &text };
+            // A split before may have taken the loop's name; its parts are then as they were said to be.
+            let _ = draft.stages[0].mark(dim, LoopKind::Unrolled, &source);
+        }
     }
 
     fn own_storage(&self, number: usize, draft: &mut FuncDraft) {

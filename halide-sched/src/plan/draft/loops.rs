@@ -167,7 +167,7 @@ impl Drafter<'_, '_, '_> {
             Verb::FoldStorage { .. } | Verb::BoundStorage { .. } | Verb::StoreIn(_) | Verb::Copy { .. } => {}
             Verb::SetEstimate { .. } | Verb::SetEstimates(_) | Verb::Bound { .. } | Verb::BoundExtent { .. } => {}
             Verb::AlignBounds { .. } | Verb::AlignExtent { .. } | Verb::SplitStorage { .. } => {}
-            Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } => {}
+            Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } | Verb::TupleStorage { .. } => {}
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ impl Drafter<'_, '_, '_> {
         if let Some(stage) = self.pipeline.externs.first() {
             return Err(Problem::MemoizeExtern { func: name, stage: stage.name.clone() });
         }
-        let wraps = |verb: &Verb| matches!(verb, Verb::In { .. } | Verb::CloneIn { .. });
+        let wraps = |verb: &Verb| matches!(verb, Verb::In { .. } | Verb::CloneIn { .. } | Verb::TupleStorage { .. });
         let rewrites = self.schedule.directives().iter().any(|directive| {
             made_names(directive).contains(&name) || (wraps(&directive.verb) && directive.subject.func == name)
         });

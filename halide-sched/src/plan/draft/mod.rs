@@ -16,29 +16,31 @@ use func_draft::empty;
 
 use super::diagnostics::Errors;
 use super::named_instructions::NamedInstructions;
-use crate::schedule::{Directive, Schedule, Scope};
+use super::rewritten::Rewritten;
+use crate::schedule::{Directive, Schedule, Scope, Verb};
 use halide_core::ids::{FuncId, IdVec};
-use halide_core::pipeline::Pipeline;
 use halide_ir::target::Target;
-use std::collections::BTreeSet;
 
 /// Applies every directive of `schedule` that is not a rewrite of the graph and was not spent on one. Nothing more is
 /// said about the Funcs that rewrites could not make.
 pub(super) fn apply(
-    pipeline: &Pipeline,
+    rewritten: &Rewritten,
     (schedule, instructions): (&Schedule, &NamedInstructions<'_>),
     target: &Target,
-    not_made: BTreeSet<String>,
-    spent: &BTreeSet<usize>,
     errors: &mut Errors<'_>,
 ) -> IdVec<FuncId, FuncDraft> {
+    let Rewritten { pipeline, not_made, spent, joined } = rewritten;
+    let unknown = not_made.clone();
     let names = pipeline.funcs.enumerate().map(|(id, f)| (f.name.as_str(), id)).collect();
-    let mut drafter = Drafter { pipeline, schedule, instructions, target, errors, names, unknown: not_made };
+    let mut drafter = Drafter { pipeline, schedule, instructions, target, joined, errors, names, unknown };
     let mut drafts: IdVec<FuncId, FuncDraft> = pipeline.funcs.ids().map(|f| empty(pipeline, f)).collect();
     // Bounds first: they make extents constant, which the tails of splits depend on.
     // Rewrites of the graph have been applied.
-    let is_done =
-        |number: usize, directive: &Directive| directive.verb.scope() == Scope::Graph || spent.contains(&number);
+    let is_done = |number: usize, directive: &Directive| match &directive.verb {
+        // Its loop and its region are said here.
+        Verb::TupleStorage { .. } => false,
+        verb => verb.scope() == Scope::Graph || spent.contains(&number),
+    };
     for (number, directive) in schedule.directives().iter().enumerate() {
         if is_done(number, directive) {
             continue;

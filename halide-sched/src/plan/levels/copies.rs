@@ -43,10 +43,10 @@ impl Chooser<'_, '_, '_> {
     /// Makes a copy of `func` that only `user` uses. Inlined Funcs between the two are copied with it.
     fn copy_for(&mut self, func: FuncId, user: Stage, level: DraftLevel) {
         let copy = self.copy(func, &Detours::new(), Levels::all(level));
-        let mut to = Detours::from([(Callee::Func(func), copy)]);
+        let mut to = Detours::from([(Callee::Func(func), copy.into())]);
         for between in self.inline_between(func, user) {
             let copy = self.copy(between, &to, Levels::all(DraftLevel::Inline));
-            to.insert(Callee::Func(between), copy);
+            to.insert(Callee::Func(between), copy.into());
         }
         self.graph.redirect(user, &to);
     }
