@@ -5,7 +5,6 @@ use crate::case::{Case, TARGET};
 use crate::facade;
 use crate::failure::{Failure, Outcome};
 use crate::funcs::{func, var};
-use crate::legal::legal;
 use halide::buffer::Span;
 use halide::prelude::*;
 use halide_core::externs::Extern;
@@ -36,6 +35,18 @@ fn draw(random: &mut Random) -> (Func, Vec<String>) {
         "g: align_bounds(x, 4, 0)",
         "f: vectorize(x, 4)",
         "g: split(x, xo, xi, 3) unroll(xi)",
+        "f: split(x, xo, xi, 4)",
+        "f: split(x, xo, xi, 4, GuardWithIf)",
+        "f: parallel(xo)",
+        "s: compute_at(f, xo)",
+        "s: compute_at(f, x) store_root()",
+        "s: compute_at(f, xi) store_at(f, xo)",
+        "s: vectorize(x, 4)",
+        "t: compute_at(f, xo)",
+        "t: compute_at(f, xi)",
+        "g: compute_at(f, xo)",
+        "s$in0: vectorize(x, 4, RoundUp)",
+        "t$in0: split(x, xo, xi, 3, GuardWithIf)",
     ];
     (f, lines.iter().filter(|_| random.one_in(3)).map(|line| line.to_string()).collect())
 }
@@ -49,7 +60,11 @@ fn of(random: &mut Random, name: &str, first: &Func, second: Option<&Func>) -> F
     let grown = move |region: &Region| -> Region {
         region.spans().iter().map(|s| Span { min: s.min - reach, extent: s.extent + 2 * reach }).collect()
     };
-    stage.needs(move |query| Ok(vec![grown(query.region()); count])).compute(move |call| {
+    let stage = match random.one_in(3) {
+        true => stage.needs(move |query| Ok(vec![grown(query.region()); count])),
+        false => stage.needs_box(move |region| vec![vec![(region.min(0) - reach, region.max(0) + reach)]; count]),
+    };
+    stage.compute(move |call| {
         for at in call.region().clone().coords() {
             let mut sum = 0i64;
             for (n, input) in call.inputs().iter().enumerate() {
@@ -62,11 +77,26 @@ fn of(random: &mut Random, name: &str, first: &Func, second: Option<&Func>) -> F
     })
 }
 
+/// The lines that are legal, each after those before it that are.
+fn legal(pipeline: &Pipeline, lines: &[String]) -> Schedule {
+    let mut schedule = Schedule::new();
+    for line in lines {
+        let text = format!("{schedule}\n{line}");
+        let Ok(longer) = text.parse::<Schedule>() else { panic!("`{line}` is no schedule") };
+        // Compiled, since only there closures are called in loops.
+        let compiler = Compiler::new(pipeline).engine(Engine::Interp).target(&TARGET);
+        if compiler.schedule(&longer).compile().is_ok() {
+            schedule = longer;
+        }
+    }
+    schedule
+}
+
 /// Runs the case of a number on all engines.
 pub fn check(number: u64) -> Result<Outcome, Failure> {
     let mut random = Random::new(number);
     let (output, lines) = draw(&mut random);
     let pipeline = Pipeline::new([&output]).unwrap_or_else(|e| panic!("a pipeline has mistakes: {e}"));
-    let schedule = legal(&pipeline, &TARGET, &lines).0;
+    let schedule = legal(&pipeline, &lines);
     facade::with_externs(&Case::with(pipeline, schedule, TARGET, random))
 }

@@ -48,6 +48,9 @@ impl Graph {
                 }
             }
         }
+        for callee in &pipeline.callees {
+            callee.inputs.iter().for_each(|&input| _ = callers[input].insert((callee.func, 0)));
+        }
         Graph { original: pipeline.clone(), changed: None, callers, behind: BTreeMap::new(), ahead: BTreeMap::new() }
     }
 
@@ -59,6 +62,11 @@ impl Graph {
     /// The stages of other Funcs that call `func`.
     pub(super) fn callers(&self, func: FuncId) -> &BTreeSet<Stage> {
         &self.callers[func]
+    }
+
+    /// For each Func, the stages of other Funcs that call it.
+    pub(super) fn all_callers(&self) -> &IdVec<FuncId, BTreeSet<Stage>> {
+        &self.callers
     }
 
     /// The given Funcs, producers before consumers.
@@ -308,7 +316,7 @@ fn placed(
 
 /// `order` with every Func behind all that it calls, and otherwise as it is: Funcs that were made one after the other
 /// from one Func may call each other either way.
-fn producers_first(order: &[FuncId], callers: &IdVec<FuncId, BTreeSet<Stage>>) -> Vec<FuncId> {
+pub(super) fn producers_first(order: &[FuncId], callers: &IdVec<FuncId, BTreeSet<Stage>>) -> Vec<FuncId> {
     let mut callees: BTreeMap<FuncId, Vec<FuncId>> = BTreeMap::new();
     for &callee in order {
         let funcs: BTreeSet<FuncId> = callers[callee].iter().map(|&(caller, _)| caller).collect();

@@ -11,6 +11,7 @@
 
 mod access;
 mod affine;
+mod called;
 mod cases;
 mod compute_with;
 mod convert;
@@ -50,6 +51,7 @@ mod tests;
 mod types;
 
 pub use access::Collision;
+pub use called::with_callees;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
 pub use diagnostics::{OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason, TogetherReason};

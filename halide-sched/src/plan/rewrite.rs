@@ -133,6 +133,7 @@ impl Rewriter<'_, '_> {
             return Err(Problem::WholeFunc { func: subject.func.clone() });
         }
         let base = self.wrapped(&subject.func, directive.at)?;
+        self.check_called(base)?;
         if matches!(directive.verb, Verb::CloneIn { .. }) && self.graph.data().keeps(base) {
             return Err(Problem::CopyOfKept { func: subject.func.clone() });
         }
@@ -149,6 +150,17 @@ impl Rewriter<'_, '_> {
         let funcs = callers.into_iter().map(|(f, _)| f).collect();
         self.wrappers.entry(base).or_default().push((made, funcs));
         Ok(())
+    }
+
+    /// Refuses wrappers and copies of what calls of closures are made of.
+    fn check_called(&self, base: FuncId) -> Result<(), Problem> {
+        let data = self.graph.data();
+        let func = || data.funcs[base].name.clone();
+        match data.callees.iter().find(|callee| callee.func == base || callee.inputs.contains(&base)) {
+            None => Ok(()),
+            Some(callee) if callee.func == base => Err(Problem::CalleeValues { func: func() }),
+            Some(_) => Err(Problem::CalleeInput { func: func() }),
+        }
     }
 
     /// The stages whose calls of `base` are to go to the new Func.
