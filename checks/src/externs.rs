@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::funcs::{func, var};
 use halide::buffer::Span;
 use halide::prelude::*;
-use halide_core::externs::Extern;
+use halide_core::externs::{End, Extern, RegionEnds};
 use halide_testing::pipelines::Random;
 
 /// Draws a pipeline with one or two extern stages.
@@ -62,7 +62,11 @@ fn of(random: &mut Random, name: &str, first: &Func, second: Option<&Func>) -> F
     };
     let stage = match random.one_in(3) {
         true => stage.needs(move |query| Ok(vec![grown(query.region()); count])),
-        false => stage.needs_box(move |region| vec![vec![(region.min(0) - reach, region.max(0) + reach)]; count]),
+        false => {
+            let kind = random.below(5);
+            KIND.with(|k| k.borrow_mut().push((reach, kind)));
+            stage.needs_box(move |region| vec![vec![box_around(region, reach, kind)]; count])
+        }
     };
     stage.compute(move |call| {
         for at in call.region().clone().coords() {
@@ -75,6 +79,17 @@ fn of(random: &mut Random, name: &str, first: &Func, second: Option<&Func>) -> F
         }
         Ok(())
     })
+}
+
+/// A box that has `reach` coordinates around a region, and perhaps some more: whole blocks, or no fewer than some.
+fn box_around(region: &RegionEnds, reach: i64, kind: usize) -> (End, End) {
+    let (first, last) = (region.min(0) - reach, region.max(0) + reach);
+    match kind {
+        0 => (first / 4 * 4, last + 3),
+        1 => (first.clone().min(region.max(0) - 7), last.max(first + 5)),
+        2 => (first.clone(), first.max(last)),
+        _ => (first, last),
+    }
 }
 
 /// The lines that are legal, each after those before it that are.
@@ -98,5 +113,8 @@ pub fn check(number: u64) -> Result<Outcome, Failure> {
     let (output, lines) = draw(&mut random);
     let pipeline = Pipeline::new([&output]).unwrap_or_else(|e| panic!("a pipeline has mistakes: {e}"));
     let schedule = legal(&pipeline, &lines);
+    eprintln!("SCHED {number}\n{schedule}\nKIND {:?}", KIND.with(|k| k.take()));
     facade::with_externs(&Case::with(pipeline, schedule, TARGET, random))
 }
+
+thread_local! { static KIND: std::cell::RefCell<Vec<(i64, usize)>> = const { std::cell::RefCell::new(Vec::new()) }; }

@@ -51,7 +51,11 @@ impl Draw {
             1 => stage.needs(move |query| Ok(vec![grown(query.region(), i64::from(reach)); count])),
             _ if reach == 0 && factor % 2 == 0 => stage,
             _ => stage.needs_box(move |region| {
-                let ends = |dim| (region.min(dim) - reach, region.max(dim) + reach);
+                // Some need whole blocks.
+                let ends = |dim| match factor % 5 {
+                    0 => ((region.min(dim) - reach) / 4 * 4, region.max(dim) + reach + 2),
+                    _ => (region.min(dim) - reach, region.max(dim) + reach),
+                };
                 vec![(0..dims).map(ends).collect(); count]
             }),
         };

@@ -531,3 +531,54 @@ fn needs_that_make_no_sense_are_mistakes_of_the_algorithm() {
         )
     );
 }
+
+/// Iterations that need nothing call nothing, and compute no inputs beyond what the run needs: those in the shadow of a
+/// tail, whose regions end before they begin.
+#[test]
+fn iterations_that_need_nothing() {
+    use halide::externs::{Boxes, RegionEnds};
+    let needs: [fn(&RegionEnds) -> Boxes; 4] = [
+        |region| vec![vec![(region.min(0) - 1, region.max(0) + 1)]],
+        |region| vec![vec![(region.min(0) - 1, (region.min(0) + 6).max(region.max(0) + 1))]],
+        |region| vec![vec![((region.max(0) - 9).min(region.min(0) - 1), region.max(0) + 1)]],
+        |region| vec![vec![((region.min(0) - 1) / 8 * 8, (region.max(0) + 1) / 8 * 8 + 7)]],
+    ];
+    let schedules = [
+        "g: compute_root() f: vectorize(x, 4) split(x, xo, xi, 4, GuardWithIf) s: compute_at(f, xi) store_at(f, xo)",
+        "f: vectorize(x, 4) split(x, xo, xi, 4) parallel(xo) s: compute_at(f, xi) store_at(f, xo)",
+        "f: split(x, xo, xi, 5, GuardWithIf) s: compute_at(f, xi) store_root() g: compute_at(f, xi)",
+        "f: split(x, xo, xi, 5, GuardWithIf) s: compute_at(f, xi) store_at(f, xo) g: compute_at(f, xo)",
+        "f: split(x, xo, xi, 6) s: compute_at(f, xo)",
+    ];
+    let image = noise(I32, &region(&[(-40, 100)]), 3);
+    for needs in needs {
+        let (x, input) = (vars!(x), ImageParam::new("in", I32, 1));
+        let (mut g, mut f) = (Func::new("g"), Func::new("f"));
+        g[x] = input[x] * 3 - x;
+        let s = Extern::new("s", [I32], 1).input(&g).needs_box(needs).compute(|call| {
+            let from = call.input(0).typed::<i32>()?;
+            for at in call.region().clone().coords() {
+                let [a, b] = [-1, 1].map(|d| from.get([at[0] + d]));
+                call.output(0).set(&at, Scalar::from(a.ok_or("less")?.wrapping_sub(b.ok_or("less")?)))?;
+            }
+            Ok(())
+        });
+        f[x] = s[x] - s[x - 1] + g[x];
+        let pipeline = Pipeline::new([&f]).unwrap();
+        for size in [1, 4, 5, 7, 13, 16, 23] {
+            let wanted = [region(&[(-2, size)])];
+            let run = |text: &str, engine| {
+                let call = compiled(&pipeline, text, engine);
+                // No more than it asks for.
+                let asked = call.inputs().infer_input_bounds(&wanted).unwrap();
+                let given = image.crop(&asked[0].region).unwrap();
+                call.inputs().image_named("in", &given).realize_all(&wanted)
+            };
+            let want = run("", Engine::Interp).unwrap();
+            for (text, engine) in schedules.iter().flat_map(|text| [(text, Engine::Eval), (text, crate::CPU)]) {
+                let got = run(text, engine).unwrap_or_else(|e| panic!("{text} {engine:?} {size}: {e}"));
+                assert_eq!(got, want, "{text} {engine:?} {size}");
+            }
+        }
+    }
+}

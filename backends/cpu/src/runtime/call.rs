@@ -146,21 +146,22 @@ impl Run<'_> {
         };
         let shape = &shapes[id];
         let mut rest = words;
-        let mut parts = Vec::with_capacity(shape.args.len());
-        for arg in &shape.args {
+        let mut next = |arg: &ArgShape| {
             let (own, others) = rest.split_at(1 + WORDS_OF_DIM * arg.dims);
-            let part = Part::new(arg, own);
-            parts.push(part.ok_or_else(|| CpuFault::Panic("a box that a closure is handed is not in memory".into()))?);
             rest = others;
-        }
-        let (results, inputs) = parts.split_at(shape.results);
+            Part::new(arg, own).ok_or_else(|| CpuFault::Panic("a box that a closure is handed is not in memory".into()))
+        };
+        let (results, inputs) = shape.args.split_at(shape.results);
+        let results = results.iter().map(&mut next).collect::<Result<Vec<Part>, _>>()?;
+        // Of nothing, inputs are not asked for: their boxes may be anywhere.
         let Some(region) = results.first().map(|part| &part.region).filter(|region| !region.is_empty()) else {
             return Ok(());
         };
+        let inputs = inputs.iter().map(&mut next).collect::<Result<Vec<Part>, _>>()?;
         let failed = |fault| CpuFault::Extern { callee: id, fault: Box::new(fault) };
         let params: Vec<Scalar> = shape.params.iter().filter_map(|n| params.get(*n).copied()).collect();
         let mut held = Vec::new();
-        for part in &parts {
+        for part in results.iter().chain(&inputs) {
             held.push(self.hold_for(part.buf, part.bytes())?);
         }
         let inputs = inputs.iter().map(Part::filled).collect::<Result<Vec<_>, _>>().map_err(failed)?;

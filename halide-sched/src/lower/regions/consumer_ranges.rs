@@ -78,7 +78,7 @@ impl Finder<'_> {
         let mut ranges: BTreeMap<Sym, Interval> = template.dims.iter().copied().zip(region.iter().cloned()).collect();
         if let Some(needs) = &template.needs {
             let is_own = self.ctx.computed.get(&func).is_some_and(|places| places.contains(&scope));
-            ranges.extend(needs.ranges(&region, is_own));
+            ranges.extend(needs.ranges(&region, is_own, self.facts));
         }
         for (s, min, extent) in &template.rvars {
             let last = build::offset(build::add(min.clone(), extent.clone()), -1);
