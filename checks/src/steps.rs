@@ -94,7 +94,7 @@ impl Drawn {
         }
         let drawn = pipelines.len();
         for funcs in sized(random, &region) {
-            let pipeline = Pipeline::new([&funcs]).map_err(|e| failure("a pipeline has mistakes", e.to_string()))?;
+            let pipeline = Pipeline::new(&funcs).map_err(|e| failure("a pipeline has mistakes", e.to_string()))?;
             pipelines.push((pipeline, Schedule::new()));
         }
         // The size is written before what has it, and both before they are read.
@@ -164,9 +164,9 @@ impl Drawn {
     }
 }
 
-/// Pipelines that write a size from the values of a slot, what has that size, and a slot from that; the first two are
-/// the first.
-fn sized(random: &mut Random, region: &Region) -> [Func; 3] {
+/// The outputs of pipelines that write a size from the values of a slot, what has that size, a slot from that, and a
+/// size with what has the size before; the first two are the first.
+fn sized(random: &mut Random, region: &Region) -> [Vec<Func>; 4] {
     let spans = region.spans();
     let (a, n, e) = (ImageParam::new("a", I32, 2), ImageParam::new("n", I32, 0), ImageParam::new("e", I32, 1));
     let corner = a.read([(spans[0].min as i32).expr(), (spans[1].min as i32).expr()]);
@@ -184,7 +184,11 @@ fn sized(random: &mut Random, region: &Region) -> [Func; 3] {
     let r = RDom::over(&e);
     back[[x, y]] = a.read([x, y]) - x;
     back[[x, y]] += e.read([r.x]) * random.between(1, 3) as i32;
-    [size, of_size, back]
+    let (mut other, mut before) = (Func::new("n"), Func::new("e"));
+    other[()] = (n.read([] as [Expr; 0]) + 3) % random.between(2, 9) as i32 + i32::from(scatters);
+    before[[x]] = x - corner;
+    let both = if random.one_in(2) { vec![other, before] } else { vec![before, other] };
+    [vec![size], vec![of_size], vec![back], both]
 }
 
 fn parts(random: &mut Random, pipelines: usize, depth: usize, in_loop: bool) -> Vec<Part> {

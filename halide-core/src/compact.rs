@@ -46,8 +46,9 @@ fn compact_without(data: &PipelineData, part: Option<&[FuncId]>, cut: &[FuncId])
     }
     c.new.order = c.new.funcs.ids().collect();
     c.new.outputs = outputs.iter().map(|f| c.ids.funcs[f]).collect();
-    c.promises();
     c.rules(part.is_none());
+    // Rules may have brought more images.
+    c.promises();
     c.new
 }
 

@@ -6,6 +6,7 @@ use super::stmt::{For, ForKind, Stmt};
 use super::sym::{BufId, LoopId, Sym};
 use halide_core::ids::ParamId;
 use halide_core::ops::{BinOp, MathFn, UnOp};
+use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 
@@ -261,6 +262,13 @@ pub fn not(a: Expr) -> Expr {
 pub fn offset(a: Expr, value: i64) -> Expr {
     let lanes = a.lanes();
     add(a, broadcast(int(value), lanes))
+}
+
+/// The first and the last coordinate of a dimension of a buffer.
+pub fn coordinates(buf: BufId, dim: usize) -> (Expr, Expr) {
+    let field = |field| sym(Sym::Buffer { buf, dim: dim as u16, field });
+    let min = field(DimField::Min);
+    (min.clone(), offset(add(min, field(DimField::Extent)), -1))
 }
 
 /// `a` where `cond` holds, else `b`.

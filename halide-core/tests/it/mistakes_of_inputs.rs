@@ -310,3 +310,22 @@ fn names_that_are_empty_or_the_same() {
     let pipeline = Pipeline::new([&b]).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(pipeline.outputs.len(), 1);
 }
+
+/// A part of a pipeline numbers its images anew, also those that only a rule brings there, with their promises.
+#[test]
+fn promises_in_parts() {
+    let (early, sized, index) =
+        (ImageParam::new("early", I32, 1), ImageParam::new("sized", I32, 1), ImageParam::new("index", I32, 1));
+    let (x, mut f, mut g) = (vars!(x), Func::new("f"), Func::new("g"));
+    f[x] = early[x] + early[x + 1];
+    g[x] = f[x] + sized[x];
+    index.promise_coordinates(&sized, 0);
+    index.promise_coordinates(&early, 0);
+    sized.dim(0).set_extent(index.dim(0).extent());
+    let whole = Pipeline::new([&g]).unwrap();
+    let text = whole.to_string();
+    assert!(text.contains("image index(1): i32 coordinates of sized.0 coordinates of early.0"), "{text}");
+    let cut: Vec<_> = whole.funcs.enumerate().filter(|(_, def)| def.name == "f").map(|(id, _)| id).collect();
+    let text = whole.part_without(None, &cut).to_string();
+    assert!(!text.contains("early") && text.contains("image index(1): i32 coordinates of sized.0\n"), "{text}");
+}

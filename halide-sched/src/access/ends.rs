@@ -11,7 +11,7 @@ use crate::tuning::{MOST_NAMES, MOST_STORES};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::visit::{any_node, deep, substitute};
-use halide_ir::{BufId, DimField, Elem, Expr, ExprKind, Sym, build};
+use halide_ir::{BufId, Elem, Expr, ExprKind, Sym, build};
 
 /// Scalars between which all values are; `None` is not known.
 #[derive(Clone, Default)]
@@ -75,11 +75,8 @@ impl<'p> Reader<'p> {
                 _ => None,
             },
             ExprKind::Load { buf, .. } => {
-                let ends = self.elements.coordinates(*buf).iter().map(|(of, dim)| {
-                    let field = |field| build::sym(Sym::Buffer { buf: *of, dim: *dim, field });
-                    let last = build::offset(build::add(field(DimField::Min), field(DimField::Extent)), -1);
-                    (field(DimField::Min), last)
-                });
+                let coordinates = self.elements.coordinates(*buf).iter();
+                let ends = coordinates.map(|(of, dim)| build::coordinates(*of, usize::from(*dim)));
                 ends.reduce(|a, b| (build::max(a.0, b.0), build::min(a.1, b.1)))
             }
             _ => None,

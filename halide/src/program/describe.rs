@@ -174,7 +174,7 @@ impl Program {
 
     /// Declares a slot whose size is data: from coordinate 0 on, with an extent for each dimension, which is a number
     /// or the name of a slot without dimensions that holds an integer. A run asks for it each time that a step writes
-    /// the slot, on the host; the slot keeps that size until it is written again.
+    /// the slot, on the host, as it is before the step; the slot keeps that size until it is written again.
     ///
     /// ```
     /// use halide::prelude::*;

@@ -16,7 +16,7 @@ pub(super) fn read_before_written(
 ) -> Vec<ProgramError> {
     let given = slots.iter().map(|slot| matches!(slot.size, SlotSize::Given)).collect();
     let (told, last) = (vec![false; slots.len()], vec![false; slots.len()]);
-    let mut flow = Flow { slots, steps, sizers, last, told, mistakes: Vec::new() };
+    let mut flow = Flow { slots, steps, sizers, last, in_once: false, told, mistakes: Vec::new() };
     flow.nodes(body, given);
     flow.mistakes
 }
@@ -28,6 +28,8 @@ struct Flow<'p> {
     sizers: &'p [Vec<SlotId>],
     /// The slots that the last iteration of the innermost loop writes, and others need not.
     last: Vec<bool>,
+    /// True in parts for one iteration: whether such parts of these run depends on the number of iterations.
+    in_once: bool,
     /// The slots that a mistake is told of.
     told: Vec<bool>,
     mistakes: Vec<ProgramError>,
@@ -53,21 +55,31 @@ impl Flow<'_> {
                         self.read(*slot, &written, *at, None);
                     }
                     let around = std::mem::replace(&mut self.last, vec![false; self.slots.len()]);
+                    let in_once = std::mem::replace(&mut self.in_once, false);
                     let behind = self.nodes(body, written.clone());
+                    self.in_once = in_once;
                     let last = std::mem::replace(&mut self.last, around);
                     if matches!(times, Count::Constant(1..)) {
                         written = behind.iter().zip(last).map(|(behind, last)| *behind || last).collect();
                     }
                 }
+                Node::Once { body, .. } if self.in_once => drop(self.nodes(body, written.clone())),
                 // Every iteration is behind the first.
-                Node::Once { when: When::First, body } => written = self.nodes(body, written),
+                Node::Once { when: When::First, body } => written = self.once(body, &written),
                 Node::Once { when: When::Last, body } => {
-                    let behind = self.nodes(body, written.clone());
+                    let behind = self.once(body, &written);
                     self.last.iter_mut().zip(behind).for_each(|(last, behind)| *last |= behind);
                 }
             }
         }
         written
+    }
+    /// Returns the slots that are written behind parts for one iteration.
+    fn once(&mut self, body: &[Node], written: &[bool]) -> Vec<bool> {
+        self.in_once = true;
+        let behind = self.nodes(body, written.to_vec());
+        self.in_once = false;
+        behind
     }
     fn read(&mut self, id: SlotId, written: &[bool], at: Location, step: Option<String>) {
         if written[id.0] || self.told[id.0] {

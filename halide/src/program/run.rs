@@ -66,7 +66,10 @@ impl<'r> Runner<'r> {
         for (slot, region) in parts.slots.iter().zip(&regions) {
             // The sizes of others come up when they are written.
             let suits = |buffer: &AnyBuffer| region.as_ref().is_none_or(|region| suits(buffer, slot, region));
-            let own = spare.remove(&slot.name).unwrap_or_default().into_iter().filter(suits).collect();
+            let own: Vec<AnyBuffer> = spare.remove(&slot.name).unwrap_or_default().into_iter().filter(suits).collect();
+            if region.is_none() {
+                own.iter().try_for_each(|buffer| how.charge(bytes(buffer), &slot.name))?;
+            }
             slots.push(SlotBuffers { held: given.get(&slot.name).cloned(), spare: own, ..Default::default() });
         }
         // Images have the names of slots, which a pipeline may use for others: the step's own are added when it runs.
@@ -181,6 +184,8 @@ impl<'r> Runner<'r> {
                 residents.push((image.clone(), resident.clone()));
             }
         }
+        // Before any of them is taken: one may hold the extent of another.
+        step.bound.outputs.iter().try_for_each(|output| self.resize(output.slot))?;
         let mut outputs = Vec::with_capacity(step.memory.len());
         for i in 0..step.memory.len() {
             outputs.push(self.output(step, i)?);
@@ -217,7 +222,9 @@ impl<'r> Runner<'r> {
             let before = own.held.replace(buffer);
             own.resident = None;
             if matches!(memory, Memory::Second { .. }) {
-                own.spare.extend(before.filter(AnyBuffer::is_unique));
+                let before = before.filter(AnyBuffer::is_unique);
+                let before = before.and_then(|buffer| self.of_its_size(output.slot, buffer));
+                self.slots[output.slot.0].spare.extend(before);
             }
         }
         for (number, resident) in taken.take() {
@@ -237,22 +244,21 @@ impl<'r> Runner<'r> {
     fn output(&mut self, step: &CompiledStep, i: usize) -> Result<AnyBuffer, Error> {
         let (id, keeps) = (step.bound.outputs[i].slot, step.bound.outputs[i].keeps);
         let in_place = matches!(step.memory[i], Memory::InPlace(_));
-        let region = self.region(id)?;
         let held = match &step.memory[i] {
             Memory::Second { .. } => None,
             Memory::Own | Memory::InPlace(_) => self.slots[id.0].held.take(),
         };
-        let held = held.filter(|buffer| buffer.region() == region);
+        let held = held.and_then(|buffer| self.of_its_size(id, buffer));
         let buffer = match held {
             Some(buffer) if buffer.is_unique() => buffer,
             // The caller's memory stays as it is.
             Some(given) if in_place || keeps => {
-                let mut own = self.unwritten(id, &region)?;
+                let mut own = self.unwritten(id)?;
                 own.view_mut()?.copy_from(&given)?;
                 self.stats.copies += 1;
                 own
             }
-            _ => self.unwritten(id, &region)?,
+            _ => self.unwritten(id)?,
         };
         let stand_in = &mut self.slots[id.0].stand_in;
         if in_place && stand_in.as_ref().is_none_or(|stand_in| stand_in.dims() != buffer.dims()) {
@@ -260,33 +266,45 @@ impl<'r> Runner<'r> {
         }
         Ok(buffer)
     }
-    /// The region over which a slot is written now.
-    fn region(&mut self, id: SlotId) -> Result<Region, Error> {
+    /// Finds the region over which a slot is written now, if its size is data.
+    fn resize(&mut self, id: SlotId) -> Result<(), Error> {
         let parts = self.parts;
-        let mut values = Vec::with_capacity(parts.sizers[id.0].len());
-        for &sizer in &parts.sizers[id.0] {
+        let sizers = &parts.sizers[id.0];
+        if sizers.is_empty() {
+            return Ok(());
+        }
+        let mut values = Vec::with_capacity(sizers.len());
+        for &sizer in sizers {
             self.bring_to_host(sizer)?;
             let value = self.slots[sizer.0].held.as_ref().and_then(|buffer| buffer.get([0i32; 0]));
             values.push((sizer, value.map_or(0, Scalar::as_i128)));
         }
-        let region = match &self.regions[id.0] {
-            Some(region) if self.values[id.0] == values => return Ok(region.clone()),
-            _ => regions::find_sized(parts, self.given, &self.regions, &values, id)?,
-        };
-        self.slots[id.0].spare.retain(|buffer| suits(buffer, &parts.slots[id.0], &region));
-        (self.regions[id.0], self.values[id.0]) = (Some(region.clone()), values);
-        Ok(region)
+        if self.values[id.0] != values {
+            let region = regions::find_sized(parts, self.given, &self.regions, &values, id)?;
+            (self.regions[id.0], self.values[id.0]) = (Some(region), values);
+            let spare = std::mem::take(&mut self.slots[id.0].spare);
+            self.slots[id.0].spare = spare.into_iter().filter_map(|buffer| self.of_its_size(id, buffer)).collect();
+        }
+        Ok(())
+    }
+    /// The buffer, unless it is of another size than the slot has by now: then its memory is given back.
+    fn of_its_size(&self, id: SlotId, buffer: AnyBuffer) -> Option<AnyBuffer> {
+        let is_sized = !self.parts.sizers[id.0].is_empty();
+        let suits = |region: &Region| suits(&buffer, &self.parts.slots[id.0], region);
+        if !is_sized || self.regions[id.0].as_ref().is_some_and(suits) {
+            return Some(buffer);
+        }
+        self.how.limits().into_iter().for_each(|limits| limits.release(bytes(&buffer)));
+        None
     }
     /// A buffer over the region of a slot, whatever it holds: a spare one, or a new one.
-    fn unwritten(&mut self, id: SlotId, region: &Region) -> Result<AnyBuffer, Error> {
-        let slot = &self.parts.slots[id.0];
-        let spare = &mut self.slots[id.0].spare;
-        // The size may have been another.
-        spare.retain(|buffer| buffer.region() == *region);
-        if let Some(spare) = spare.pop() {
+    fn unwritten(&mut self, id: SlotId) -> Result<AnyBuffer, Error> {
+        if let Some(spare) = self.slots[id.0].spare.pop() {
             return Ok(spare);
         }
-        let buffer = AnyBuffer::with_region(slot.ty, region)?;
+        let slot = &self.parts.slots[id.0];
+        let region = self.regions[id.0].clone().unwrap_or_default();
+        let buffer = AnyBuffer::with_region(slot.ty, &region)?;
         self.how.charge(bytes(&buffer), &slot.name)?;
         self.stats.buffers += 1;
         Ok(buffer)

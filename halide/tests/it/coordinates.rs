@@ -136,3 +136,98 @@ fn values_of_inputs_without_dimensions() {
         }
     }
 }
+
+/// Without the value, what is read is found for all that it may be.
+#[test]
+fn needs_without_the_values_of_inputs_without_dimensions() {
+    let (a, b, n, m) = (
+        ImageParam::new("a", I32, 1),
+        ImageParam::new("b", I32, 1),
+        ImageParam::new("n", I32, 0),
+        ImageParam::new("m", U8, 0),
+    );
+    let (x, mut g, mut f) = (Var::new("x"), Func::new("g"), Func::new("f"));
+    g[x] = a[x] + 1;
+    let promised = ImageParam::new("promised", I32, 0);
+    promised.promise_values(-2, 7);
+    f[x] = g[x + clamp(n[()], 0, 10)] + b[cast::<i32>(m[()]) / 2] + b[promised[()]];
+    let pipeline = Pipeline::new([&f]).unwrap();
+    for schedule in ["", "g: compute_root()"] {
+        let compiled = pipeline.compile(&schedule.parse().unwrap(), &Target::host()).unwrap();
+        let needs = compiled.inputs().infer_input_bounds(&[Region::of_extents([4])]).unwrap();
+        let of = |name: &str| needs.iter().find(|need| need.name == name).unwrap().region.clone();
+        assert_eq!((of("a"), of("b")), (Region::of_extents([14]), Region::of_spans([(-2, 130)])), "{schedule}");
+    }
+}
+
+/// The memory of an input without dimensions that an output shares is read before it is written, or refused.
+#[test]
+fn values_in_the_memory_of_an_output() {
+    let (a, n, x) = (ImageParam::new("a", I32, 1), ImageParam::new("n", I32, 0), Var::new("x"));
+    for first in [true, false] {
+        let (mut next, mut f) = (Func::new("next"), Func::new("f"));
+        next[()] = n[()] + 3;
+        f[x] = a[min(x, n[()])];
+        let outputs = if first { [&next, &f] } else { [&f, &next] };
+        let compiled = Pipeline::new(outputs).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+        let given = Buffer::from_fn(&Region::of_extents([9]), |at| at[0] * 10).unwrap();
+        let scalar = |value: i32| Buffer::from_fn(&Region::of_extents([0i32; 0]), |_| value).unwrap().into_any();
+        let mut buffers = [scalar(2), AnyBuffer::with_region(I32, &Region::of_extents([6])).unwrap()];
+        if !first {
+            buffers.reverse();
+        }
+        let position = usize::from(!first);
+        let result = {
+            let mut views: Vec<_> = buffers.iter_mut().map(|b| b.view_mut().unwrap()).collect();
+            compiled.inputs().image(&a, given).in_place(&n, position).realize_all_into(&mut views)
+        };
+        match result {
+            Ok(_) => {
+                assert!(!first, "`f` is computed behind `next`");
+                assert_eq!(buffers[position].get([0i32; 0]), Some(Scalar::from(5)), "{first}");
+                assert_eq!(buffers[1 - position].typed::<i32>().unwrap().to_vec(), [0, 10, 20, 20, 20, 20], "{first}");
+            }
+            Err(error) => {
+                let error = error.to_string();
+                assert!(
+                    first && error.contains("`f` reads `n`") && error.contains("not computed whole before"),
+                    "{error}"
+                );
+            }
+        }
+    }
+}
+
+/// Images that a rule alone mentions are inputs like others, in parts of a pipeline too.
+#[test]
+fn promises_of_images_that_rules_mention() {
+    let (index, sized, x) = (ImageParam::new("index", I32, 1), ImageParam::new("sized", I32, 1), Var::new("x"));
+    let (mut made, mut f) = (Func::new("made"), Func::new("f"));
+    // An input that the main part does not have.
+    let early = ImageParam::new("early", I32, 1);
+    made[x] = early[x] * 2;
+    let stage = halide::externs::Extern::new("stage", [I32], 1)
+        .input(&made)
+        .needs(|query| Ok(vec![query.region().clone()]))
+        .compute(|call| {
+            let region = call.region().clone();
+            for at in region.coords() {
+                let before = call.input(0).get(&at).map_or(0, Scalar::as_i64);
+                call.output(0).set(&at, Scalar::from(before as i32 + 1))?;
+            }
+            Ok(())
+        });
+    f[x] = stage[x] + sized[0];
+    index.promise_coordinates(&sized, 0);
+    sized.dim(0).set_extent(index.dim(0).extent());
+    let compiled = Pipeline::new([&f]).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+    let call = |last: i32| {
+        let index = Buffer::<i32>::from_slice([2], &[0, last]).unwrap();
+        let sized = Buffer::<i32>::from_slice([2], &[100, 200]).unwrap();
+        let early = Buffer::<i32>::from_slice([3], &[0, 5, 7]).unwrap();
+        let call = compiled.inputs().image_named("index", index).image_named("sized", sized);
+        call.image_named("early", early).realize::<i32>([3])
+    };
+    assert_eq!(call(1).unwrap().to_vec(), [101, 111, 115]);
+    assert!(call(2).unwrap_err().to_string().contains("coordinates of dimension 0 of `sized`"));
+}

@@ -220,6 +220,76 @@ fn mistakes_of_sizes_and_of_parts_of_loops() {
     assert_eq!(done.state::<i32>("f").unwrap().to_vec(), [1, 2, 3]);
 }
 
+/// A step that writes a size and what has it takes the size that was there before; memory of other sizes is given back.
+#[test]
+fn steps_that_write_a_size_and_what_has_it() {
+    let (count, kept, x) = (ImageParam::new("count", I32, 0), ImageParam::new("kept", I32, 1), Var::new("x"));
+    let (mut next, mut more, mut start, mut first) =
+        (Func::new("count"), Func::new("kept"), Func::new("count"), Func::new("kept"));
+    start[()] = 3.expr();
+    first[x] = x + 1;
+    next[()] = count[()] + 2;
+    more[x] = kept[min(x, kept.width() - 1)] * 2;
+    let of = |funcs: &[&Func]| Pipeline::new(funcs.iter().copied()).unwrap();
+    let plain = Schedule::new();
+    for outputs in [[&next, &more], [&more, &next]] {
+        let mut program = Program::new("both");
+        program.scalar("count", I32).sized("kept", I32, ["count"]);
+        program.run(&of(&[&start]), &plain).run(&of(&[&first]), &plain);
+        program.repeat_param("times", |it| it.run(&of(&outputs), &plain));
+        for engine in ENGINES {
+            let compiled = program.compile_with(|compiler| compiler.engine(engine)).unwrap();
+            let call = |times: i32| compiled.inputs().param_named("times", times);
+            let done = call(2).run().unwrap();
+            assert_eq!(done.state::<i32>("kept").unwrap().to_vec(), [4, 8, 12, 12, 12], "{engine:?}");
+            assert_eq!(done.scalar::<i32>("count").unwrap(), 7);
+            if engine != crate::CPU {
+                continue;
+            }
+            // The largest sizes are 4 x 41 and 4 x 39 bytes, and all of them are 1,848.
+            let mut result = call(20).memory_cap(400).run().unwrap();
+            assert_eq!(result.state::<i32>("kept").unwrap().len(), 41);
+            assert!(call(20).memory_cap(300).run().unwrap_err().to_string().contains("cap"));
+            call(20).memory_cap(400).run_into(&mut result).unwrap();
+            assert_eq!(result.state::<i32>("kept").unwrap().len(), 41);
+        }
+    }
+}
+
+/// Parts for one iteration inside of such parts are sure to run in loops of one iteration only.
+#[test]
+fn parts_for_one_iteration_inside_of_each_other() {
+    let (mut f, i) = (Func::new("f"), Var::new("i"));
+    f[i] = i + 1;
+    let plain = Schedule::new();
+    let step = Pipeline::new([&f]).unwrap();
+    for last in [true, false] {
+        let mut program = Program::new("nested");
+        program.state("f", I32, Region::of_extents([2])).state("g", I32, Region::of_extents([2]));
+        program.repeat_param("times", |it| match last {
+            true => it.first(|it| it.last(|it| it.run(&step, &plain))),
+            false => it.last(|it| it.first(|it| it.run(&step, &plain))),
+        });
+        let compiled = program.compile(&Target::host()).unwrap();
+        for times in 0..4 {
+            let steps = compiled.inputs().param_named("times", times).run().unwrap().stats().steps;
+            assert_eq!(steps, u64::from(times == 1), "{last} {times}");
+        }
+        let mut program = Program::new("read");
+        program.state("f", I32, Region::of_extents([2])).state("g", I32, Region::of_extents([2]));
+        program.repeat(2, |it| match last {
+            true => it.first(|it| it.last(|it| it.run(&step, &plain))),
+            false => it.last(|it| it.first(|it| it.run(&step, &plain))),
+        });
+        let (g, before) = (Func::new("g"), ImageParam::new("f", I32, 1));
+        let mut g = g;
+        g[i] = before[i];
+        program.run(&Pipeline::new([&g]).unwrap(), &plain);
+        let error = program.compile(&Target::host()).unwrap_err().to_string();
+        assert!(error.contains("slot `f` is read before a step is sure to have written it"), "{error}");
+    }
+}
+
 /// Sizes that kernels compute, of slots that kernels write.
 #[cfg(feature = "gpu")]
 #[test]
@@ -237,9 +307,17 @@ fn sizes_from_a_device() {
     program.scalar("size", I32).sized("f", I32, ["size"]).state_like("g", "f");
     program.run(&of(&size), &kernel("size: gpu_single_thread()"));
     program.run(&of(&f), &kernel("f: gpu_tile(x, xo, xi, 8)")).run(&of(&g), &kernel("g: gpu_tile(x, xo, xi, 8)"));
+    // A value that a kernel leaves on the device, which bounds what the next kernel reads.
+    let (limit, mut made, mut h) = (ImageParam::new("limit", U8, 0), Func::new("limit"), Func::new("h"));
+    made[()] = cast::<u8>(n.expr() * 3);
+    h[x] = before[min(x, cast::<i32>(limit[()]) - 1)];
+    program.scalar("limit", U8).run(&of(&made), &kernel("limit: gpu_single_thread()"));
+    program.state("h", I32, Region::of_extents([20])).run(&of(&h), &kernel("h: gpu_tile(x, xo, xi, 8)"));
     let compiled = program.compile_with(|compiler| compiler.gpu(gpu)).unwrap();
     for n in [1, 5, 2] {
         let done = compiled.inputs().param_named("n", n).run().unwrap();
+        let last: Vec<i32> = (0..20).map(|x| x.min(3 * n - 1)).map(|x| x * x).collect();
+        assert_eq!(done.state::<i32>("h").unwrap().to_vec(), last);
         let expected: Vec<i32> = (0..3 * n).map(|x| x * x + 1).collect();
         assert_eq!(done.state::<i32>("g").unwrap().to_vec(), expected);
     }

@@ -21,7 +21,7 @@ fn table(elements: usize) -> Pipeline {
 const SCHEDULES: [&str; 8] = [
     "f: compute_root() tuple_storage(v)",
     "f: compute_root() tuple_storage(v) vectorize(x, 8)",
-    "f: tuple_storage(v) compute_root() vectorize(x, 8) parallel(xo)\n g: vectorize(x, 8)",
+    "f: tuple_storage(v) compute_root() split(x, xo, xi, 8) vectorize(xi) parallel(xo)\n g: vectorize(x, 8)",
     "f: compute_root() tuple_storage(v) reorder(x, v) vectorize(x, 8)",
     "f: compute_root() tuple_storage(v) split_storage(x, xo, xi, 4) reorder_storage(xi, v, xo) vectorize(x, 4)",
     "f: compute_root()\n f.in(g): compute_root() tuple_storage(v) vectorize(x, 4)",
@@ -37,7 +37,7 @@ fn engines_agree() {
             let data = Buffer::<f32>::from_fn(&Region::of_spans([(-3, n)]), |at| (at[0] * at[0] % 11) as f32).unwrap();
             let index = Buffer::<i32>::from_fn(&Region::of_extents([n]), |at| (at[0] * 7 % n as i32) - 3).unwrap();
             let run = |engine: Engine, schedule: &str| {
-                let schedule: Schedule = schedule.replace("parallel(xo)", "parallel(x)").parse().unwrap();
+                let schedule: Schedule = schedule.parse().unwrap();
                 let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule).compile();
                 let compiled = compiled.unwrap_or_else(|e| panic!("{schedule}: {e}"));
                 let call = compiled.inputs().image_named("data", &data).image_named("index", &index);
@@ -108,4 +108,17 @@ fn tuples_that_cannot_lie_in_one_buffer() {
           the elements of `f` cannot lie in one buffer: it has one element
           help: say it of a tuple"#]]
     .assert_eq(&of("f: compute_root() tuple_storage(v) tuple_storage(w)"));
+}
+
+/// The predicted time, advice and counts are of the loops that there are, or an error that says why not.
+#[test]
+fn prices_of_tuples_in_one_buffer() {
+    let pipeline = table(2);
+    let schedule: Schedule = "f: compute_root() tuple_storage(v) vectorize(x, 8)".parse().unwrap();
+    let sizes = Estimates::new().output("g", [1000]).input("data", [1000]);
+    let target = Target::host();
+    let price = pipeline.price(&schedule, &target, &sizes);
+    expect_test::expect!["priced"].assert_eq(&price.map_or_else(|e| e.to_string(), |_| "priced".to_string()));
+    let advice = pipeline.advise(&schedule, &target, &sizes, 3);
+    expect_test::expect!["advised"].assert_eq(&advice.map_or_else(|e| e.to_string(), |_| "advised".to_string()));
 }

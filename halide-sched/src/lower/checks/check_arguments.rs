@@ -86,12 +86,6 @@ fn field(buf: BufId, dim: usize, field: DimField) -> Expr {
     build::sym(Sym::Buffer { buf, dim: dim as u16, field })
 }
 
-/// First and last coordinate of an input or output.
-fn given(buf: BufId, dim: usize) -> (Expr, Expr) {
-    let min = field(buf, dim, DimField::Min);
-    (min.clone(), build::offset(build::add(min, field(buf, dim, DimField::Extent)), -1))
-}
-
 /// An assertion that is not known to hold.
 pub(crate) fn assert(
     ctx: &mut Ctx<'_>,
@@ -145,9 +139,9 @@ fn check_output_shapes(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     for func in ctx.plan.pipeline.outputs.clone() {
         let bufs = ctx.program.func_buffers[func].clone();
         for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
-            let first = given(bufs[0], dim);
+            let first = build::coordinates(bufs[0], dim);
             for &buf in &bufs[1..] {
-                let own = given(buf, dim);
+                let own = build::coordinates(buf, dim);
                 let same =
                     build::and(build::eq(own.0.clone(), first.0.clone()), build::eq(own.1.clone(), first.1.clone()));
                 let reason = "all elements of a tuple must have one region".to_string();
@@ -247,7 +241,7 @@ fn tail_demands(
         let VarOrigin::Pure { dim } = plan.vars[*root].origin else { continue };
         let vars = Vars::of_plan(ctx, func, stage, plan, Scope::Root);
         let Some(Transform::Split { var, factor, tail, at, .. }) = vars.growing(*root) else { continue };
-        let (min, max) = given(buf, dim);
+        let (min, max) = build::coordinates(buf, dim);
         let extent = extent_between(&min, &max);
         let covered = simplify(&vars.cover(*root, extent.clone()), facts);
         let fits = build::eq(covered.clone(), extent.clone());
@@ -280,7 +274,7 @@ fn check_demands(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts, all: &mut 
                 let place = constraint.at.map(|at| format!(" at {at}")).unwrap_or_default();
                 ((min, last), format!("the schedule promises a fixed region{place}"))
             }
-            _ => (given(buf, demand.dim), "the pipeline itself reads or writes more of it".to_string()),
+            _ => (build::coordinates(buf, demand.dim), "the pipeline itself reads or writes more of it".to_string()),
         };
         let fault = match ctx.program.buffers[buf].role {
             BufferRole::Internal => Fault::Promise {
@@ -302,7 +296,7 @@ fn check_inputs(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts, list: &mut 
     for (&image, region) in &regions.images {
         let buf = ctx.program.image_buffers[image];
         for (dim, needed) in region.iter().enumerate() {
-            let have = given(buf, dim);
+            let have = build::coordinates(buf, dim);
             let args = vec![needed.0.clone(), needed.1.clone(), have.0.clone(), have.1.clone()];
             let mut cond = is_within(needed, &have);
             if regions.perhaps_unread.contains(&image) {

@@ -21,9 +21,10 @@ use halide_core::error::Location;
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
 use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
-use halide_ir::visit::{Memo, map_children};
+use halide_ir::visit::{Memo, any_node, map_children};
 use halide_ir::{BufId, DimField, Expr, ExprKind, Sym, build};
-use halide_solve::simplify::{Facts, simplify};
+use halide_solve::bounds::{Interval, interval_of};
+use halide_solve::simplify::{Facts, Range, simplify};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -38,6 +39,8 @@ pub struct ShapeQuery {
     rules: Vec<Rule>,
     image_buffers: IdVec<ImageId, BufId>,
     outputs: Vec<Vec<BufId>>,
+    /// The ranges that elements of images are promised to be in.
+    promised: Vec<(BufId, (i64, i64))>,
 }
 
 /// The region and the strides that one input needs for a call.
@@ -119,7 +122,9 @@ impl ShapeQuery {
         let names = plan.pipeline.images.iter().map(|i| (i.name.clone(), i.dims)).collect();
         let defs = regions.defs.get(&halide_ir::Scope::Root).cloned().unwrap_or_default();
         let image_buffers = ctx.program.image_buffers.clone();
-        Ok(ShapeQuery { defs, images: regions.images, names, rules: ctx.rules, image_buffers, outputs })
+        let images = plan.pipeline.images.enumerate();
+        let promised = images.filter_map(|(id, def)| Some((image_buffers[id], def.promised_range()?))).collect();
+        Ok(ShapeQuery { defs, images: regions.images, names, rules: ctx.rules, image_buffers, outputs, promised })
     }
 
     /// Returns the needs of each input for outputs over `regions`, one per output Func. Inputs in `given` are as they
@@ -160,7 +165,8 @@ impl ShapeQuery {
         let start = |(id, (_, dims)): (ImageId, &(String, usize))| of(id).unwrap_or_else(|| dense(*dims));
         let mut guess: IdVec<ImageId, Vec<Dim>> = self.names.enumerate().map(start).collect();
         for _ in 0..QUERY_ROUNDS {
-            let round = Round { query: self, env: self.environment(regions, &guess), given, params };
+            let (env, ends) = (self.environment(regions, &guess), HashMap::new());
+            let round = Round { query: self, env, ends, given, params };
             let (needs, broken) = round.needs()?;
             let mut next = guess.clone();
             for (id, dims) in given.enumerate().filter(|(_, g)| g.is_none()).map(|(id, _)| (id, self.names[id].1)) {
@@ -215,6 +221,8 @@ impl ShapeQuery {
 struct Round<'q> {
     query: &'q ShapeQuery,
     env: HashMap<Sym, i64>,
+    /// The first and the last value of bounds that depend on inputs without dimensions that are not given.
+    ends: HashMap<Sym, (i64, i64)>,
     given: &'q IdVec<ImageId, Option<AnyBuffer>>,
     params: &'q IdVec<ParamId, Scalar>,
 }
@@ -226,6 +234,8 @@ impl Round<'_> {
             // What is not known is missed only if somebody asks for it.
             if let Some(value) = self.value(value) {
                 self.env.insert(*s, value);
+            } else if let Some(ends) = self.ends(value) {
+                self.ends.insert(*s, ends);
             }
         }
         let (mut needs, mut broken) = (IdVec::new(), None);
@@ -241,13 +251,33 @@ impl Round<'_> {
     }
 
     fn value(&self, e: &Expr) -> Option<i64> {
-        let closed = Memo::new().rewrite(e, |n, done| match n.kind() {
+        build::as_int(&simplify(&self.closed(e), &Facts::new()))
+    }
+
+    /// `e` with what is known in the place of its symbols.
+    fn closed(&self, e: &Expr) -> Expr {
+        Memo::new().rewrite(e, |n, done| match n.kind() {
             ExprKind::Sym(s) => self.env.get(s).map_or_else(|| n.clone(), |v| build::int(*v)),
             ExprKind::Param(p) if p.index() < self.params.len() => build::constant(self.params[*p]),
             ExprKind::Read { buf, args } => self.read(*buf, args, done).unwrap_or_else(|| n.clone()),
             _ => map_children(n, done),
-        });
-        build::as_int(&simplify(&closed, &Facts::new()))
+        })
+    }
+
+    /// The first and the last value, for all values that inputs without dimensions may have that are not given.
+    fn ends(&self, e: &Expr) -> Option<(i64, i64)> {
+        let closed = self.closed(e);
+        let depends = |n: &Expr| matches!(n.kind(), ExprKind::Read { args, .. } if !args.is_empty());
+        if any_node(&closed, depends) {
+            return None;
+        }
+        let mut facts = Facts::new();
+        for (buf, (min, max)) in &self.query.promised {
+            facts.assume_elements(*buf, Range::new(Some((*min).into()), Some((*max).into())));
+        }
+        let env = |s: Sym| self.ends.get(&s).map(|(min, max)| Interval::new(build::int(*min), build::int(*max)));
+        let Interval { min, max } = interval_of(&closed, &env, &facts);
+        min.and_then(|e| build::as_int(&e)).zip(max.and_then(|e| build::as_int(&e)))
     }
 
     /// The value of an input that is given, at known coordinates; `done` has these as they are by now.
@@ -268,8 +298,9 @@ impl Round<'_> {
                 None => None,
                 Some(region) => {
                     let (min, max) = &region[dim];
-                    let (min, max) = self.value(min).zip(self.value(max)).ok_or_else(not_known)?;
-                    Some((min, max))
+                    let first = self.value(min).or_else(|| Some(self.ends(min)?.0));
+                    let last = self.value(max).or_else(|| Some(self.ends(max)?.1));
+                    Some(first.zip(last).ok_or_else(not_known)?)
                 }
             };
             spans.push(self.ruled_span(image, dim, read, broken));

@@ -6,7 +6,7 @@ use crate::simplify::Range;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::build::{self, as_int, int};
-use halide_ir::{BufId, DimField, Expr, ExprKind, Sym};
+use halide_ir::{BufId, Expr, ExprKind};
 
 /// Returns true if an integer is computed exactly, in the 64 bits of coordinates, then wrapped.
 fn wraps(e: &Expr, ty: ScalarType) -> bool {
@@ -114,9 +114,7 @@ impl Search<'_> {
             return Some(Interval::point(build::to_index(build::read(buf, ty, Vec::new()))));
         }
         let coordinates = self.facts.coordinates(buf).iter().map(|(of, dim)| {
-            let field = |field| build::sym(Sym::Buffer { buf: *of, dim: *dim, field });
-            let last = build::offset(build::add(field(DimField::Min), field(DimField::Extent)), -1);
-            let min = field(DimField::Min);
+            let (min, last) = build::coordinates(*of, usize::from(*dim));
             let min = if ty.is_signed_int() { min } else { build::max(min, int(0)) };
             Interval::new(self.simple(min), self.simple(last))
         });
@@ -128,9 +126,8 @@ impl Search<'_> {
     fn growing(&self, buf: BufId, args: &[Expr], ty: ScalarType) -> Option<Interval> {
         let dim = self.facts.growing(buf)?;
         let inside = |d: usize, e: Expr| {
-            let field = |field| build::sym(Sym::Buffer { buf, dim: d as u16, field });
-            let last = build::offset(build::add(field(DimField::Min), field(DimField::Extent)), -1);
-            self.simple(build::max(build::min(e, last), field(DimField::Min)))
+            let (first, last) = build::coordinates(buf, d);
+            self.simple(build::max(build::min(e, last), first))
         };
         let read = |end: fn(Interval) -> Option<Expr>| {
             let mut at = Vec::new();
