@@ -54,7 +54,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 36] = {
+const FAMILIES: [Family; 37] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -95,6 +95,7 @@ const FAMILIES: [Family; 36] = {
         family("scatters", scatters::scatters, false),
         Family { gpu: true, ..family("blocks", blocks::blocks, false) },
         family("indices", indices::indices, false),
+        family("moved", tails::moved, false),
     ]
 };
 

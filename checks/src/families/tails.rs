@@ -47,6 +47,40 @@ pub(super) fn tails(random: &mut Random) -> Drawn {
     Drawn::new(f, lines)
 }
 
+/// A chain whose middle stage keeps what earlier iterations computed, so that what is left of its regions begins
+/// elsewhere, and what it reads is computed there in longer pieces.
+pub(super) fn moved(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 2);
+    let (x, y) = (var("x"), var("y"));
+    let q = func("q", &[x, y], image.read([x, y]) * 2);
+    let value = near(random, &q, x, y);
+    let g = func("g", &[x, y], value);
+    let (dx, dy) = (random.between(-2, 3) as i32, random.between(-1, 1) as i32);
+    let f = func("f", &[x, y], g.read([x, y]) * 3 - g.read([x + dx, y + dy]));
+    let (text, levels, width) = match random.one_in(3) {
+        true => {
+            let width = random.pick(&[2, 3, 4, 8]);
+            let tail = random.pick(&["", "", ", ShiftInwards", ", GuardWithIf", ", RoundUp"]);
+            (format!("vectorize(x, {width}{tail})"), vec!["x".to_string(), "y".to_string()], width)
+        }
+        false => {
+            let Chunks { text, levels, width } = chunks(random);
+            (text, levels, width)
+        }
+    };
+    let level = random.pick(&levels.iter().map(String::as_str).collect::<Vec<_>>());
+    let inner = if random.one_in(5) { "g, x".to_string() } else { format!("f, {level}") };
+    let mut lines = vec![
+        format!("f: {text}"),
+        format!("g: store_root() compute_at(f, {level})"),
+        format!("g: {} compute_at(f, {level})", stores(random, &levels)),
+        format!("q: compute_at({inner})"),
+    ];
+    lines.extend(random.one_in(3).then(|| pieces(random, "g", width)));
+    lines.push(pieces(random, "q", width));
+    Drawn::new(f, lines)
+}
+
 /// Reads a point or two near a point, of a mirrored or every second column.
 fn near(random: &mut Random, of: &Func, x: Expr, y: Expr) -> Expr {
     let by = random.pick(&[1, 1, 1, 1, 1, 1, 1, 1, 2, -1]);
@@ -96,7 +130,7 @@ fn chunks(random: &mut Random) -> Chunks {
 fn pieces(random: &mut Random, name: &str, width: i64) -> String {
     let along = random.pick(&["x", "x", "x", "y"]);
     let factor = random.pick(&[width, width, 2, 3, 8]);
-    let tail = random.pick(&["", "", "", ", RoundUp", ", ShiftInwards", ", GuardWithIf"]);
+    let tail = random.pick(&["", "", ", RoundUp", ", RoundUp", ", ShiftInwards", ", GuardWithIf"]);
     match random.below(4) {
         0 => format!("{name}: unroll({along}, {factor}{tail})"),
         1 => format!("{name}: split({along}, {along}, t, {factor}{tail})"),

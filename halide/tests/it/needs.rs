@@ -209,3 +209,30 @@ fn choices_by_two_coordinates_leave_iterations_what_they_leave_the_run() {
         }
     }
 }
+
+/// Pieces that round up begin where the windows of their consumer are new, which is no multiple of their length behind
+/// the first one: they reach beyond the multiple that holds the last point.
+#[test]
+fn pieces_in_a_window_that_slides_need_what_they_round_up_to() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = Var::new("x");
+    let (mut inner, mut window, mut out) = (Func::new("inner"), Func::new("window"), Func::new("out"));
+    inner[x] = input[x] * 3;
+    window[x] = inner[x] * 2;
+    out[x] = window[x] - window[x - 1];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let place = "compute_at(out, x)";
+    let schedule =
+        format!("out: vectorize(x, 4)\n window: {place} store_root()\n inner: {place} vectorize(x, 4, RoundUp)");
+    for n in 4..20 {
+        let region = Region::of_spans([(0, n)]);
+        let run = |engine| {
+            let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile();
+            let compiled = compiled.unwrap();
+            let need = &compiled.inputs().infer_input_bounds(std::slice::from_ref(&region)).unwrap()[0];
+            let call = compiled.inputs().image_named("in", noise(need.ty, &need.region, 11));
+            call.realize_all(std::slice::from_ref(&region)).unwrap_or_else(|e| panic!("{engine:?}, {region}: {e}"))
+        };
+        assert_eq!(run(Engine::Eval), run(crate::CPU), "{region}");
+    }
+}

@@ -29,7 +29,7 @@ pub(crate) struct Regions {
     pub(crate) values: BTreeMap<Sym, Expr>,
     far: FarValues,
     /// The answers of [`Growth::may_slide_around`] that further definitions do not change, by bound and scope.
-    sliding: RefCell<Map<(Sym, Scope), bool>>,
+    sliding: RefCell<Map<(Sym, Scope, Along), bool>>,
     /// Definitions as they were before sliding, where it changed them.
     unslid: BTreeMap<Sym, Expr>,
     /// The loops that start early.
@@ -225,6 +225,15 @@ enum Extension {
     AtMost(Expr),
 }
 
+/// The loops along which something may slide.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Along {
+    /// Loops around the scope at hand.
+    Around,
+    /// Loops around the place where the bound is valid.
+    Within,
+}
+
 /// The growth of a stage's region beyond its bounds, per iteration of `scope`.
 struct Growth<'c, 'p> {
     ctx: &'c Ctx<'p>,
@@ -281,11 +290,13 @@ impl Growth<'_, '_> {
     }
 
     /// Returns true if the region per iteration of `inner` begins whole multiples of `factor` behind that of the scope,
-    /// as chunks of a split reduction do. Then no tail grows one beyond the next multiple: a region that begins inside
-    /// of the scope's ends before `factor * (k + 1)` if it begins at `factor * k`.
+    /// as chunks of a split reduction do, and nothing that it is made of slides, which makes it begin elsewhere. Then no
+    /// tail grows one beyond the next multiple: a region that begins inside of the scope's ends before
+    /// `factor * (k + 1)` if it begins at `factor * k`.
     fn starts_at_multiples(&self, dim: usize, factor: i64, inner: Scope) -> bool {
         let edge = |at| bound_sym(self.func, self.stage, dim, Edge::Min, at);
-        let is_kept = self.ctx.storage_of(self.func, inner) == Some(inner) && !self.may_slide_around(edge(inner)).0;
+        let is_kept =
+            self.ctx.storage_of(self.func, inner) == Some(inner) && !self.may_slide(edge(inner), Along::Within).0;
         let first = |at| self.known.definition(edge(at), Reach::Far).unwrap_or_else(|| build::sym(edge(at)));
         let behind = simplify(&build::sub(first(inner), first(self.scope)), self.facts);
         is_kept && Linear::of(&behind).divide_exactly(factor).is_some()
@@ -334,27 +345,32 @@ impl Growth<'_, '_> {
         let loops: BTreeSet<Scope> = between.into_iter().map(Scope::Body).collect();
         [Edge::Min, Edge::Max].into_iter().any(|edge| {
             let sym = bound_sym(self.func, self.stage, dim, edge, inner);
-            self.known.deps.get(&sym).is_none_or(|deps| !deps.is_disjoint(&loops)) || self.may_slide_around(sym).0
+            self.known.deps.get(&sym).is_none_or(|deps| !deps.is_disjoint(&loops))
+                || self.may_slide(sym, Along::Around).0
         })
     }
 
-    /// Returns true if a bound is made of one that may slide along a loop around the scope: of a Func that is stored
-    /// outside of that loop and computed further inside. The scope's own bounds are those of whole windows. The second
-    /// result is true if all definitions that this depends on are there already.
-    fn may_slide_around(&self, sym: Sym) -> (bool, bool) {
+    /// Returns true if a bound inside of the scope is made of one that may slide along such a loop: of a Func that is
+    /// stored outside of that loop and computed further inside. The scope's own bounds are those of whole windows. The
+    /// second result is true if all definitions that this depends on are there already.
+    fn may_slide(&self, sym: Sym, along: Along) -> (bool, bool) {
         let Sym::Bound { func, at, .. } = sym else { return (false, true) };
         if at == self.scope || !self.ctx.is_inside(at, self.scope) {
             return (false, true);
         }
-        if let Some(known) = self.known.sliding.borrow().get(&(sym, self.scope)) {
+        if let Some(known) = self.known.sliding.borrow().get(&(sym, self.scope, along)) {
             return (*known, true);
         }
         let is_computed = self.ctx.computed.get(&func).is_some_and(|places| places.contains(&at));
-        let store = self.ctx.storage_of(func, at).filter(|s| is_computed && self.ctx.is_inside(self.scope, *s));
+        let store = self.ctx.storage_of(func, at).filter(|s| match along {
+            Along::Around => is_computed && self.ctx.is_inside(self.scope, *s),
+            Along::Within => is_computed && *s != at,
+        });
         let (mut slides, mut complete) = (false, true);
         if let Some(store) = store {
-            let around = self.ctx.loops_between(store, self.scope);
-            let changes = |deps: &BTreeSet<Scope>| around.iter().any(|l| deps.contains(&Scope::Body(*l)));
+            let inmost = if along == Along::Around { self.scope } else { at };
+            let loops = self.ctx.loops_between(store, inmost);
+            let changes = |deps: &BTreeSet<Scope>| loops.iter().any(|l| deps.contains(&Scope::Body(*l)));
             let deps = self.known.deps.get(&sym);
             (slides, complete) = (deps.is_none_or(changes), deps.is_some());
         }
@@ -365,13 +381,13 @@ impl Growth<'_, '_> {
                 if let ExprKind::Sym(inner) = node.kind()
                     && !slides
                 {
-                    let (part, known) = visit::deep(|| self.may_slide_around(*inner));
+                    let (part, known) = visit::deep(|| self.may_slide(*inner, along));
                     (slides, complete) = (part, complete && known);
                 }
             }),
         }
         if complete {
-            self.known.sliding.borrow_mut().insert((sym, self.scope), slides);
+            self.known.sliding.borrow_mut().insert((sym, self.scope, along), slides);
         }
         (slides, complete)
     }
