@@ -28,7 +28,10 @@ fn word(problem: &KernelProblem) -> &'static str {
         KernelProblem::NoConstantSize { .. } | KernelProblem::GlobalSize { .. } => "size",
         KernelProblem::SharedMemory { .. } => "shared memory",
         KernelProblem::NotPrivate { .. } => "not private",
-        KernelProblem::Check { .. } | KernelProblem::Prints | KernelProblem::Kept { .. } => "check",
+        KernelProblem::Check { .. }
+        | KernelProblem::Prints
+        | KernelProblem::Calls { .. }
+        | KernelProblem::Kept { .. } => "check",
         KernelProblem::BlocksInside { .. } => "blocks inside",
         KernelProblem::LoopBetweenThreads { .. } => "loop between threads",
         KernelProblem::ValueBetweenThreads { .. } => "value between threads",

@@ -1,5 +1,6 @@
 //! Parts of frozen pipelines: the tables with nothing in them but what some Funcs need.
 
+use crate::externs::ExternCallee;
 use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::pipeline::{FuncDef, ImageDef, Kind, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
 use crate::promise::ValuePromise;
@@ -49,6 +50,7 @@ fn compact_without(data: &PipelineData, part: Option<&[FuncId]>, cut: &[FuncId])
     c.rules(part.is_none());
     // Rules may have brought more images.
     c.promises();
+    c.callees();
     c.new
 }
 
@@ -60,6 +62,8 @@ fn reached(data: &PipelineData, outputs: &[FuncId], cut: &[FuncId]) -> BTreeSet<
         if !funcs.insert(func) {
             continue;
         }
+        let callee = data.callees.iter().find(|callee| callee.func == func);
+        todo.extend(callee.iter().flat_map(|callee| &callee.inputs));
         let mut below: Vec<ExprId> = Vec::new();
         for stage in &data.funcs[func].stages {
             below.extend(stage.args.iter().chain(&stage.values));
@@ -170,6 +174,16 @@ impl Compactor<'_> {
             if let Some(of) = self.buffer(estimate.of, outputs) {
                 self.new.estimates.push(Estimate { of, ..estimate.clone() });
             }
+        }
+    }
+
+    /// The Funcs that are here and whose values closures compute.
+    fn callees(&mut self) {
+        for callee in &self.old.callees {
+            let Some(&func) = self.ids.funcs.get(&callee.func) else { continue };
+            let inputs = callee.inputs.iter().map(|input| self.ids.funcs[input]).collect();
+            let params = callee.params.iter().map(|&param| self.param(param)).collect();
+            self.new.callees.push(ExternCallee { func, inputs, params, ..callee.clone() });
         }
     }
 

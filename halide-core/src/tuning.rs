@@ -25,6 +25,9 @@ pub const UNMETERED_BYTES: u64 = 64 << 20;
 /// The size from which memory is asked to be in large pages. Unit: bytes.
 /// Reason: two large pages of 2 MiB; of less, the ends that no large page covers are most. Measured: no.
 pub(crate) const LARGE_PAGES_FROM: usize = 4 << 20;
+/// The most operations in each other in an index expression over the ends of a region. Unit: operations.
+/// Reason: walks of them recurse, and nobody writes so many by hand. Measured: no.
+pub(crate) const MOST_END_DEPTH: usize = 100;
 /// The points of an output that the interpreter demands at once. Unit: points.
 /// Reason: batches are full, and the list of points stays in a cache of 1 MiB. Measured: no.
 pub(crate) const DEMANDED_POINTS: usize = 1 << 16;

@@ -6,6 +6,7 @@
 pub mod any_lane;
 mod buffer_info;
 pub mod build;
+mod callee;
 pub mod code_place;
 pub mod device;
 pub mod eval;
@@ -39,6 +40,7 @@ pub mod visit;
 mod words;
 
 pub use buffer_info::{BufferInfo, BufferRole, Memory, Residency, Side, Stream};
+pub use callee::{CallArg, Callee};
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use fault::Fault;
 pub use halide_core::pipeline::Piece;
@@ -47,4 +49,4 @@ pub use loops::{LoopInfo, Partition, PrefetchBound, PrefetchRequest, loops_in};
 pub use program::{Program, Stage};
 pub use step::{NotOne, Step};
 pub use stmt::{Cache, For, ForKind, Stmt, Task};
-pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, PrintId, Scope, Sym, TaskId};
+pub use sym::{BufId, CalleeId, DimField, Edge, FaultId, KernelId, LoopId, PrintId, Scope, Sym, TaskId};

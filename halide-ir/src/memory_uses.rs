@@ -31,8 +31,14 @@ impl MemoryUses {
     }
     /// Adds the uses of `s` itself.
     pub fn note(&mut self, s: &Stmt) {
-        if let Stmt::Store { buf, .. } = s {
-            self.stores.insert(*buf);
+        match s {
+            Stmt::Store { buf, .. } => _ = self.stores.insert(*buf),
+            // A closure may do either with what it is handed.
+            Stmt::Call { args, .. } => args.iter().for_each(|arg| {
+                self.loads.insert(arg.buf);
+                self.stores.insert(arg.buf);
+            }),
+            _ => {}
         }
         visit::for_each_expr(s, |e| {
             visit::for_each_node(e, &mut |n| {

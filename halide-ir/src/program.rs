@@ -2,11 +2,12 @@
 
 use super::buffer_info::BufferInfo;
 use super::build;
+use super::callee::Callee;
 use super::fault::Fault;
 use super::kernel::Kernel;
 use super::loops::{LoopInfo, loops_in};
 use super::stmt::{Stmt, Task};
-use super::sym::{BufId, FaultId, KernelId, LoopId, PrintId, TaskId};
+use super::sym::{BufId, CalleeId, FaultId, KernelId, LoopId, PrintId, TaskId};
 use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
 use halide_core::pipeline::Piece;
 use halide_core::types::ScalarType;
@@ -56,6 +57,8 @@ pub struct Program {
     pub tasks: IdVec<TaskId, Task>,
     /// Code for a GPU (from `Shaped` on).
     pub kernels: IdVec<KernelId, Kernel>,
+    /// The closures of the caller that it calls.
+    pub callees: IdVec<CalleeId, Callee>,
     /// Names of counters, in the order of their numbers.
     pub counters: Vec<String>,
     /// The next free number for `Sym::Temp`.
@@ -79,6 +82,7 @@ impl Program {
             prints: IdVec::new(),
             tasks: IdVec::new(),
             kernels: IdVec::new(),
+            callees: IdVec::new(),
             counters: Vec::new(),
             next_temp: 0,
         }

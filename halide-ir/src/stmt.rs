@@ -1,8 +1,9 @@
 //! Statements of loop IR: loops, stores, allocations, checks.
 
 use super::buffer_info::Residency;
+use super::callee::CallArg;
 use super::expr::Expr;
-use super::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
+use super::sym::{BufId, CalleeId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use halide_core::ids::FuncId;
 
 /// The ways in which the iterations of a loop run.
@@ -174,6 +175,15 @@ pub enum Stmt {
         at: Vec<Expr>,
         /// The cache that the element is brought into.
         cache: Cache,
+    },
+    /// Calls a closure over a box, which is that of the buffers that it writes: all elements of the box. Of the other
+    /// buffers it reads all elements of theirs. Does nothing where an extent of the first box is <= 0. A failure of the
+    /// closure ends the run.
+    Call {
+        /// The closure.
+        callee: CalleeId,
+        /// The buffers that it writes, then those that it reads, each once.
+        args: Vec<CallArg>,
     },
     /// Adds `amount` (scalar Index) to counter `counter` of the run; made by `instrument`.
     Count {

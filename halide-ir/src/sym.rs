@@ -17,6 +17,8 @@ declare_ids! {
     TaskId, "task";
     /// One piece of code for a GPU, [`super::Program::kernels`].
     KernelId, "kernel";
+    /// One closure of the caller, [`super::Program::callees`].
+    CalleeId, "callee";
 }
 
 /// The body of a loop, or the whole program: where a bound is valid.

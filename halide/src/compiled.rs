@@ -64,8 +64,17 @@ pub(crate) struct Parts {
     /// Made when somebody asks for counts.
     pub(crate) needs: OnceLock<Option<Needs>>,
     pub(crate) proofs: Proofs,
+    /// The interpreter of what was compiled, if that calls closures in loops.
+    pub(crate) reference: Option<Reference>,
     /// Stands for this code where its results are kept.
     pub(crate) identity: Arc<()>,
+}
+
+/// The interpreter of what was compiled, where closures are called once, before.
+pub(crate) struct Reference {
+    pub(crate) make: Box<dyn Fn() -> Result<Compiled, Error> + Send + Sync>,
+    /// Made when a requirement failed.
+    pub(crate) made: OnceLock<Result<Compiled, Error>>,
 }
 
 impl Compiled {

@@ -3,7 +3,7 @@
 use crate::aliases::Proofs;
 #[cfg(feature = "cpu")]
 use crate::code_cache::{CodeCache, Keeping};
-use crate::compiled::{Compiled, Feeder, MemoFeeder, Parts, StageFeeder};
+use crate::compiled::{Compiled, Feeder, MemoFeeder, Parts, Reference, StageFeeder};
 use crate::engine::{Engine, Machine};
 use crate::error::Error;
 use crate::memo_table::{MemoCounts, MemoTable};
@@ -168,7 +168,17 @@ impl Compiler {
             let part = plan::part_behind(&pipeline, &schedule, &memoized);
             return compile_behind(&pipeline, part, &memoized, engine, machine, (&schedule, &target));
         }
-        compile_part(&pipeline, plan::main_part(&pipeline, &schedule), engine, machine, &schedule, &target)
+        let called = plan::with_callees(&pipeline, &schedule);
+        let part = plan::main_part(&called, &schedule);
+        if engine == Engine::Interp && !called.callees.is_empty() {
+            // It calls closures once, whatever the schedule says, which must be right nevertheless.
+            part.resolve(&called, &target).map_err(Error::Schedule)?;
+            let mut compiled = interpreted(&pipeline, None, &target)?;
+            Arc::get_mut(&mut compiled.parts).into_iter().for_each(|parts| parts.schedule = schedule.clone());
+            return Ok(compiled);
+        }
+        let whole = Whole { given: &pipeline, called: &called };
+        compile_part(whole, (part, None), engine, machine, &schedule, &target)
     }
 
     /// [`Compiler::compile`], where nobody may wait for a GPU: in a browser. What the schedule leaves to the host is
@@ -198,8 +208,21 @@ impl Compiler {
         let needs = OnceLock::new();
         let (pipeline, schedule) = (pipeline.into(), schedule.clone());
         let identity = Arc::new(());
-        let parts =
-            Parts { pipeline, whole, feeders, plan, schedule, engine, variants, queries, needs, proofs, identity };
+        let reference = None;
+        let parts = Parts {
+            pipeline,
+            whole,
+            feeders,
+            plan,
+            schedule,
+            engine,
+            variants,
+            queries,
+            needs,
+            proofs,
+            reference,
+            identity,
+        };
         Ok(Compiled { parts: Arc::new(parts) })
     }
 
@@ -277,20 +300,45 @@ impl Pipeline {
     }
 }
 
-/// Compiles a part of `whole`, with what computes the inputs of the extern stages that it reads.
+/// The pipeline of which parts are compiled.
+#[derive(Clone, Copy)]
+struct Whole<'w> {
+    /// As the user gave it.
+    given: &'w halide_core::Pipeline,
+    /// With Funcs in place of the extern stages that are called in loops.
+    called: &'w halide_core::Pipeline,
+}
+
+/// A pipeline, or what computes some of its Funcs, for the interpreter, which takes no heed of schedules.
+fn interpreted(
+    pipeline: &halide_core::Pipeline,
+    outputs: Option<&[FuncId]>,
+    target: &Target,
+) -> Result<Compiled, Error> {
+    let schedule = Schedule::new();
+    let part = match outputs {
+        Some(outputs) => plan::part(pipeline, &schedule, outputs),
+        None => plan::main_part(pipeline, &schedule),
+    };
+    let whole = Whole { given: pipeline, called: pipeline };
+    compile_part(whole, (part, outputs), Engine::Interp, None, &schedule, target)
+}
+
+/// Compiles a part of `whole`, which computes some Funcs or the outputs, with what computes the inputs of the extern
+/// stages that it reads.
 fn compile_part(
-    whole: &halide_core::Pipeline,
-    part: Part,
+    whole: Whole<'_>,
+    (part, outputs): (Part, Option<&[FuncId]>),
     engine: Engine,
     machine: Option<Machine>,
     schedule: &Schedule,
     target: &Target,
 ) -> Result<Compiled, Error> {
     let feeders = feeders(whole, &part, engine, machine.as_ref(), schedule, target)?;
-    let is_part = !whole.externs.is_empty();
+    let is_part = !whole.called.externs.is_empty();
     compiled(
         whole,
-        part,
+        (part, outputs),
         (is_part, feeders.into_iter().map(|stage| Box::new(stage) as Box<dyn Feeder>).collect()),
         engine,
         machine,
@@ -324,23 +372,31 @@ fn compile_behind(
             counts: MemoCounts::default(),
         }));
     }
-    compiled(whole, part, (true, feeders), engine, machine, (schedule, target))
+    let whole = Whole { given: whole, called: whole };
+    compiled(whole, (part, None), (true, feeders), engine, machine, (schedule, target))
 }
 
 /// Compiles a part of `whole`, which is another pipeline if `is_part`.
 fn compiled(
-    whole: &halide_core::Pipeline,
-    part: Part,
+    whole: Whole<'_>,
+    (part, outputs): (Part, Option<&[FuncId]>),
     (is_part, feeders): (bool, Vec<Box<dyn Feeder>>),
     engine: Engine,
     machine: Option<Machine>,
     (schedule, target): (&Schedule, &Target),
 ) -> Result<Compiled, Error> {
-    let plan = part.resolve(whole, target).map_err(Error::Schedule)?;
+    let plan = part.resolve(whole.called, target).map_err(Error::Schedule)?;
+    let calls = !plan.pipeline.callees.is_empty();
+    let reference = || {
+        let (given, outputs, target) = (whole.given.clone(), outputs.map(<[FuncId]>::to_vec), *target);
+        let make = Box::new(move || interpreted(&given, outputs.as_deref(), &target));
+        Reference { make, made: OnceLock::new() }
+    };
     let variants = machine.map(|machine| Variants::new(&plan, machine)).transpose()?;
     let parts = Parts {
         pipeline: part.pipeline.into(),
-        whole: is_part.then(|| whole.clone().into()),
+        whole: is_part.then(|| whole.called.clone().into()),
+        reference: calls.then(reference),
         feeders,
         plan,
         schedule: schedule.clone(),
@@ -356,13 +412,15 @@ fn compiled(
 
 /// The stages that `part` reads of, each with what computes its inputs.
 fn feeders(
-    whole: &halide_core::Pipeline,
+    whole: Whole<'_>,
     part: &Part,
     engine: Engine,
     machine: Option<&Machine>,
     schedule: &Schedule,
     target: &Target,
 ) -> Result<Vec<StageFeeder>, Error> {
+    let parts = whole;
+    let whole = whole.called;
     let read = |name: &str| part.pipeline.images.iter().any(|image| image.name == name);
     let mut all = Vec::new();
     for stage in &whole.externs {
@@ -381,7 +439,7 @@ fn feeders(
                 if let Some(func) = keeps.map(|func| whole.funcs[*func].name.clone()).find(|name| here(name)) {
                     return Err(stage.fault(ExternFault::Keeps { func }).into());
                 }
-                Some(compile_part(whole, part, engine, machine.cloned(), schedule, target)?)
+                Some(compile_part(parts, (part, Some(&outputs)), engine, machine.cloned(), schedule, target)?)
             }
         };
         all.push(StageFeeder { stage: stage.clone(), whole: whole.clone().into(), results, producer });

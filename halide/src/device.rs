@@ -6,6 +6,7 @@ use crate::failure::{Failure, of_cpu};
 use crate::residents::Residents;
 use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
+use halide_core::externs::ExternCallee;
 use halide_core::interp::Bound;
 use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
@@ -45,7 +46,7 @@ impl OnDevice {
     /// algorithm makes rules for strides, which a copy would break.
     pub(crate) fn run(
         &self,
-        program: &Program,
+        (program, callees): (&Program, &[ExternCallee]),
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
@@ -73,7 +74,7 @@ impl OnDevice {
             None => Ok(view.reborrow()),
         });
         let mut views: Vec<AnyBufferMut<'_>> = views.collect::<Result<_, _>>().map_err(of_buffer)?;
-        let stats = self.run_in_place(program, bound, &mut views, how, sampler)?;
+        let stats = self.run_in_place((program, callees), bound, &mut views, how, sampler)?;
         drop(views);
         for (view, own) in outputs.iter_mut().zip(&own) {
             if let Some(own) = own {
@@ -92,7 +93,7 @@ impl OnDevice {
 
     fn run_in_place(
         &self,
-        program: &Program,
+        (program, callees): (&Program, &[ExternCallee]),
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
@@ -143,9 +144,10 @@ impl OnDevice {
             print: how.print.get(),
             limits: how.limits(),
             sampler,
+            callees,
             ..RunArgs::default()
         };
-        let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
+        let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program, callees))?;
         let run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
         let finish = || finished(run, &buffers, outputs, residents.map(|r| (r, &left[..])), &failed);
         let gpu = match sampler {

@@ -46,11 +46,12 @@ impl Hosted {
             let buffer = buffers.get(position).ok_or_else(|| missing(program, buf))?;
             run.bind_output(buf, buffer.dims()).map_err(failed)?;
         }
-        let options = Options { print: how.print.get(), limits: how.limits() };
+        // Who may not wait runs no extern stages.
+        let options = Options { print: how.print.get(), limits: how.limits(), callees: &[] };
         let stats = eval::run_on(program, &params, &images, &mut buffers, &mut run, &options).await;
         let stats = stats.map_err(|error| match error {
             Ended::Host(EvalError::Fault { fault, args, .. }) => Failure::Fault(fault, args),
-            Ended::Host(error) => Failure::Other(of_evaluator(error, program)),
+            Ended::Host(error) => Failure::Other(of_evaluator(error, program, &[])),
             Ended::Device(fault) => Failure::Other(of_device(&fault, program)),
         })?;
         for (view, buffer) in outputs.iter_mut().zip(&buffers) {

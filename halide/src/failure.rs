@@ -2,12 +2,14 @@
 
 use crate::error::Error;
 use crate::fault::{CallFault, Defect, FaultKind};
+use halide_core::externs::{ExternCallee, ExternFault};
+use halide_core::ids::Id;
 use halide_core::interp::RunError;
 #[cfg(feature = "cpu")]
 use halide_ir::Fault;
 #[cfg(any(feature = "cpu", feature = "gpu"))]
 use halide_ir::device::DeviceFault;
-use halide_ir::{FaultId, Program};
+use halide_ir::{CalleeId, FaultId, Program};
 
 /// A reason that a run of one variant ends without a result.
 pub(crate) enum Failure {
@@ -17,7 +19,7 @@ pub(crate) enum Failure {
 
 /// Returns the failure for a fault of machine code.
 #[cfg(feature = "cpu")]
-pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program) -> Failure {
+pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program, callees: &[ExternCallee]) -> Failure {
     use halide_cpu::CpuFault;
     match fault {
         CpuFault::Check { fault, args } => Failure::Fault(fault, args),
@@ -29,9 +31,21 @@ pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program) -> Failure 
             Failure::Other(Error::Memory { func: program.buffers[buf].name.clone(), over })
         }
         CpuFault::Stopped(stop) => Failure::Other(RunError::Stopped(stop).into()),
+        CpuFault::Extern { callee, fault } => Failure::Other(of_extern(callee, *fault, program, callees)),
         CpuFault::Device(fault) => Failure::Other(of_device(&fault, program)),
         CpuFault::Arguments(_) | CpuFault::Panic(_) => {
             Failure::Other(Error::Internal(Defect::Runtime { message: fault.to_string() }))
+        }
+    }
+}
+
+/// The error of a closure that a run called.
+fn of_extern(callee: CalleeId, fault: ExternFault, program: &Program, callees: &[ExternCallee]) -> Error {
+    match callees.get(callee.index()) {
+        Some(called) => called.stage.fault(fault).into(),
+        None => {
+            let name = program.callees.get(callee).map_or("?", |row| &row.name);
+            Error::Internal(Defect::Runtime { message: format!("no closure is given for `{name}`") })
         }
     }
 }
@@ -43,11 +57,12 @@ pub(crate) fn of_device(fault: &DeviceFault, program: &Program) -> Error {
 }
 
 /// The error of a run of the evaluator, but for faults that another variant may not have.
-pub(crate) fn of_evaluator(error: halide_ir::eval::EvalError, program: &Program) -> Error {
+pub(crate) fn of_evaluator(error: halide_ir::eval::EvalError, program: &Program, callees: &[ExternCallee]) -> Error {
     use halide_ir::eval::EvalError;
     match error {
         EvalError::OverCap { buf, over } => Error::Memory { func: program.buffers[buf].name.clone(), over },
         EvalError::Stopped(stop) => RunError::Stopped(stop).into(),
+        EvalError::Extern { callee, fault } => of_extern(callee, *fault, program, callees),
         EvalError::TooLarge { .. } => Error::Fault(CallFault::new(FaultKind::OutOfMemory, error.message(program))),
         error => Error::Internal(Defect::Check { message: error.message(program) }),
     }

@@ -12,15 +12,15 @@ use crate::run_options::How;
 use halide_core::ImageParam;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::{Given, Inputs, RunError};
-use halide_sched::lower::storage::in_place::InPlaceError;
+use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
 
 impl<'c> Call<'c> {
     /// The output buffer number `buffer`, of those that `realize_all_into` takes one per element of the outputs (0 with
     /// `realize_into`), is also the input `image`: it holds the input when the run begins, and the output when it ends.
     ///
     /// The result is as with a copy of the input. Ends with an error, before anything is written, where that would need
-    /// the copy: see [`InPlaceProblem`](crate::error::InPlaceProblem) for what is allowed. An output whose
-    /// first definition is the input itself costs nothing: only its updates run.
+    /// the copy: see [`InPlaceProblem`] for what is allowed. An output whose first definition is the input itself costs
+    /// nothing: only its updates run.
     pub fn in_place(self, image: &ImageParam, buffer: usize) -> Call<'c> {
         self.in_place_named(image.name(), buffer)
     }
@@ -43,6 +43,11 @@ pub(crate) fn bind(
     if let (Some(feeder), Some(InPlace { image, buffer, .. })) = (compiled.feeders().first(), asked.first()) {
         let output = compiled.outputs().get(*buffer).map_or("?", |f| f.name.as_str()).to_string();
         let problem = feeder.in_place_problem();
+        return Err(InPlaceError { image: image.clone(), output, problem }.into());
+    }
+    if let (Some(callee), Some(InPlace { image, buffer, .. })) = (pipeline.callees.first(), asked.first()) {
+        let output = compiled.outputs().get(*buffer).map_or("?", |f| f.name.as_str()).to_string();
+        let problem = InPlaceProblem::Extern { stage: callee.stage.name.clone() };
         return Err(InPlaceError { image: image.clone(), output, problem }.into());
     }
     let mut owners = Vec::new();

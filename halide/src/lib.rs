@@ -179,6 +179,7 @@ pub mod prelude;
 mod print_sink;
 pub mod profile;
 pub mod program;
+mod reference;
 #[cfg(all(feature = "cpu", feature = "gpu"))]
 mod residents;
 mod run;

@@ -5,6 +5,7 @@ use crate::compiled::Compiled;
 use crate::counted::Before;
 use crate::error::Error;
 use crate::in_place;
+use crate::reference::Required;
 use crate::run_options::{How, RunStats};
 use crate::variants::regions_of;
 use halide_core::Pipeline;
@@ -44,15 +45,15 @@ impl Compiled {
             None => None,
             Some(_) => Some(self.fed(inputs, &regions_of(&self.parts.pipeline, outputs), how)?),
         };
+        let given = inputs;
         let inputs = fed.as_ref().unwrap_or(inputs);
         self.check_rules(inputs, outputs)?;
         match &self.parts.variants {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),
             Some(variants) => {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
-                let options = interp::Options { limits: how.limits(), ..Default::default() };
-                let required =
-                    |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
+                let asked = Required { given, fed: inputs, before: None, how };
+                let required = |regions: &[Region]| self.check_required(&asked, regions);
                 let aliases = Aliases::default();
                 let before = || Before::new(&self.parts.pipeline, inputs, outputs, &aliases, how);
                 let before = how.count.then(before).transpose()?;
@@ -95,6 +96,7 @@ impl Compiled {
         aliases: &Aliases,
     ) -> Result<RunStats, Error> {
         let pipeline = &self.parts.pipeline;
+        let given = inputs;
         let fed;
         let inputs = match self.parts.whole {
             None => inputs,
@@ -114,9 +116,8 @@ impl Compiled {
                     true => before(&self.parts.pipeline, outputs, how)?,
                     false => None,
                 };
-                let options = interp::Options { before: kept.as_deref(), limits: how.limits(), ..Default::default() };
-                let required =
-                    |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
+                let asked = Required { given, fed: inputs, before: kept.as_deref(), how };
+                let required = |regions: &[Region]| self.check_required(&asked, regions);
                 let before = || Before::new(pipeline, inputs, outputs, aliases, how);
                 let before = how.count.then(before).transpose()?;
                 let (mut stats, key) = variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)?;

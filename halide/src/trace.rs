@@ -6,10 +6,10 @@
 use crate::call::Call;
 use crate::error::Error;
 use crate::failure::of_evaluator;
+use crate::reference::Required;
 use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::ids::{FuncId, IdVec};
-use halide_core::interp;
 use halide_core::limits::{Limits, Stop};
 use halide_core::pipeline::{NoteKind, Pipeline};
 use halide_core::value::Scalar;
@@ -171,8 +171,8 @@ impl Call<'_> {
         let mut key = VariantKey::default();
         if pipeline.notes.iter().any(|note| note.kind == NoteKind::Require) {
             // Who needs what is required is known to the interpreter alone, which also words the error.
-            let options = interp::Options { limits: how.limits(), ..Default::default() };
-            how.after(interp::run_with(pipeline, &inputs, regions, &options).map_err(Error::from))?;
+            let required = Required { given: self.given(), fed: &inputs, before: None, how: &how };
+            how.after(compiled.check_required(&required, regions))?;
             key.unchecked = true;
         }
         let bound = inputs.bind(&plan.pipeline)?;
@@ -193,7 +193,8 @@ impl Call<'_> {
                     limits.stop(Stop::Cancelled);
                 }
             };
-            let options = Options { print: how.print.get(), limits: Some(limits) };
+            let callees = &plan.pipeline.callees;
+            let options = Options { print: how.print.get(), limits: Some(limits), callees };
             match run_watched(&program, &params, &images, &mut outputs, &options, &mut tell, loops) {
                 // Whatever became of the rest of the step.
                 _ if !is_told => return how.after(Err(Error::Cancelled)),
@@ -205,7 +206,7 @@ impl Call<'_> {
                         None => return how.after(Err(fault_error(&program, fault, &args))),
                     }
                 }
-                Err(error) => return how.after(Err(of_evaluator(error, &program))),
+                Err(error) => return how.after(Err(of_evaluator(error, &program, &plan.pipeline.callees))),
             }
         }
     }

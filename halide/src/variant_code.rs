@@ -21,9 +21,10 @@ use crate::variant_key::{VariantKey, fault_error, next};
 #[cfg(feature = "cpu")]
 use halide_core::buffer::AnyBuffer;
 use halide_core::buffer::AnyBufferMut;
+use halide_core::externs::ExternCallee;
 #[cfg(feature = "cpu")]
 use halide_core::ids::ImageId;
-use halide_core::interp::{Bound, RunError};
+use halide_core::interp::Bound;
 #[cfg(feature = "cpu")]
 use halide_cpu::CpuOptions;
 use halide_ir::footprint::Footprint;
@@ -88,7 +89,7 @@ impl Variant {
         &self,
         key: VariantKey,
         failure: Failure,
-        required: impl FnOnce() -> Result<(), RunError>,
+        required: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(VariantKey, FaultId, Vec<i64>), Error> {
         let (fault, args) = match failure {
             Failure::Other(error) => return Err(error),
@@ -276,19 +277,21 @@ impl Variant {
         aliases: &Aliases,
     ) -> Result<RunStats, Failure> {
         self.check_memory(bound, outputs, how)?;
+        let callees = &plan.pipeline.callees;
         // The evaluator works on copies, and has no profiles.
         #[cfg(not(feature = "cpu"))]
-        let _ = (aliases, plan);
+        let _ = aliases;
         match &self.code {
-            Code::Evaluator => evaluate(&self.program, bound, outputs, how, self.only_counts),
+            Code::Evaluator => evaluate(&self.program, callees, bound, outputs, (how, self.only_counts)),
             #[cfg(feature = "cpu")]
             // Where an output is in the memory of an input, a second run would read what the first one wrote.
             Code::Cpu(executable) => self.sampled(plan, executable, how, aliases.shared.is_empty(), |sampler| {
-                execute(&self.program, executable, bound, outputs, (how, sampler), aliases)
+                execute((&self.program, callees), executable, bound, outputs, (how, sampler), aliases)
             }),
             #[cfg(all(feature = "cpu", feature = "gpu"))]
             Code::Gpu(code) => {
-                let run = |sampler: Option<&halide_cpu::Sampler>| code.run(&self.program, bound, outputs, how, sampler);
+                let program = (&self.program, callees.as_slice());
+                let run = |sampler: Option<&halide_cpu::Sampler>| code.run(program, bound, outputs, how, sampler);
                 self.sampled(plan, &code.host, how, true, run)
             }
             #[cfg(feature = "gpu")]
@@ -303,7 +306,7 @@ impl Variant {
 /// Runs machine code on the caller's buffers.
 #[cfg(feature = "cpu")]
 fn execute(
-    program: &Program,
+    (program, callees): (&Program, &[ExternCallee]),
     executable: &halide_cpu::Executable,
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
@@ -325,21 +328,22 @@ fn execute(
         print: how.print.get(),
         limits: how.limits(),
         sampler,
+        callees,
         ..Default::default()
     };
     match executable.run(&args) {
         Ok(stats) => Ok(RunStats::of_code(stats)),
-        Err(fault) => Err(of_cpu(fault, program)),
+        Err(fault) => Err(of_cpu(fault, program, callees)),
     }
 }
 
 /// Runs the checked evaluator, which works on buffers of its own. Outputs stay as they are if the program only counts.
 fn evaluate(
     program: &Program,
+    callees: &[ExternCallee],
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
-    how: &How,
-    only_counts: bool,
+    (how, only_counts): (&How, bool),
 ) -> Result<RunStats, Failure> {
     use halide_ir::eval::{EvalError, Options, run_with};
     let failed = |error| Failure::Other(Error::Buffer(error));
@@ -347,10 +351,10 @@ fn evaluate(
     let images: Vec<_> = bound.images.iter().cloned().collect();
     let _held = hold_copies(outputs, how)?;
     let mut buffers = copies_of(program, outputs).map_err(failed)?;
-    let options = Options { print: how.print.get(), limits: how.limits() };
+    let options = Options { print: how.print.get(), limits: how.limits(), callees };
     let stats = run_with(program, &params, &images, &mut buffers, &options).map_err(|error| match error {
         EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),
-        error => Failure::Other(of_evaluator(error, program)),
+        error => Failure::Other(of_evaluator(error, program, callees)),
     })?;
     if only_counts {
         return Ok(RunStats::of_evaluator(stats));

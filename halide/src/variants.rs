@@ -21,7 +21,7 @@ use crate::variant_code::{Code, Variant};
 use crate::variant_key::VariantKey;
 use halide_core::buffer::{AnyBufferMut, Region};
 use halide_core::ids::FuncId;
-use halide_core::interp::{Bound, RunError};
+use halide_core::interp::Bound;
 use halide_core::pipeline::PipelineData;
 use halide_ir::FaultId;
 #[cfg(feature = "gpu")]
@@ -30,7 +30,7 @@ use halide_sched::plan::Plan;
 use std::sync::Arc;
 
 /// Says what of the algorithm's requirements does not hold where regions of the outputs need it.
-type Required<'r> = &'r dyn Fn(&[Region]) -> Result<(), RunError>;
+type Required<'r> = &'r dyn Fn(&[Region]) -> Result<(), Error>;
 
 /// The variant that did not serve a call, and the fault that ended its run.
 type Because = Option<(Arc<Variant>, FaultId, Vec<i64>)>;

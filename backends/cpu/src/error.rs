@@ -1,8 +1,9 @@
 //! The errors of making code and of running it.
 
+use halide_core::externs::ExternFault;
 use halide_core::limits::{OverCap, Stop};
 use halide_ir::device::DeviceFault;
-use halide_ir::{BufId, FaultId};
+use halide_ir::{BufId, CalleeId, FaultId};
 use std::fmt;
 
 /// The reason that a program could not be compiled.
@@ -111,6 +112,13 @@ pub enum CpuFault {
     },
     /// The run was ended early: see [`Limits::stop`](halide_core::limits::Limits::stop).
     Stopped(Stop),
+    /// A closure that the program called failed.
+    Extern {
+        /// The closure.
+        callee: CalleeId,
+        /// The failure.
+        fault: Box<ExternFault>,
+    },
     /// The device that runs kernels failed.
     Device(DeviceFault),
     /// The arguments do not fit the program: wrong number, type or dimensions.
@@ -127,6 +135,7 @@ impl fmt::Display for CpuFault {
             CpuFault::OutOfMemory { buf, bytes } => write!(f, "no memory for {bytes} bytes of {buf:?}"),
             CpuFault::OverCap { buf, over } => write!(f, "{buf:?} {over}"),
             CpuFault::Stopped(stop) => write!(f, "{stop}"),
+            CpuFault::Extern { callee, fault } => write!(f, "{callee:?}: {fault}"),
             CpuFault::Device(fault) => write!(f, "{fault}"),
             CpuFault::Arguments(why) => write!(f, "{why}"),
             CpuFault::Panic(why) => write!(f, "the runtime panicked (a bug in halide): {why}"),

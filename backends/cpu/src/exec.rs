@@ -5,9 +5,11 @@ use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
 use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::profile::RunProfile;
+use crate::runtime::call_shape::{CallShape, Callees};
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Sampler, Worker, guarded, within};
 use halide_core::buffer::RawBuffer;
+use halide_core::externs::ExternCallee;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
 use halide_core::limits::Limits;
@@ -16,7 +18,7 @@ use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_ir::code_place::Definition;
 use halide_ir::device::Device;
-use halide_ir::{BufId, BufferInfo, BufferRole, KernelId, Program};
+use halide_ir::{BufId, BufferInfo, BufferRole, CalleeId, KernelId, Program};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -35,6 +37,7 @@ struct Inner {
     parallel: bool,
     kernels: IdVec<KernelId, KernelCall>,
     lines: Vec<Line>,
+    callees: IdVec<CalleeId, CallShape>,
     pool: Pool,
     /// Bytes of stack that the code needs.
     stack: usize,
@@ -62,6 +65,8 @@ pub struct RunArgs<'a> {
     pub device: Option<&'a Mutex<dyn Device>>,
     /// Takes the lines that the program prints; `None` drops them.
     pub print: Option<&'a PrintSink>,
+    /// The closures that the program calls, in the order of its table.
+    pub callees: &'a [ExternCallee],
     /// Samples what threads do; of code that was compiled with [`CpuOptions::marks`].
     pub sampler: Option<&'a Sampler>,
 }
@@ -100,6 +105,7 @@ impl Executable {
             parallel: !program.tasks.is_empty(),
             kernels: KernelCall::all(program),
             lines: Line::all(program),
+            callees: CallShape::all(program),
             pool: Pool::new(options.retain_bytes),
             stack,
             texts,
@@ -127,6 +133,7 @@ impl Executable {
         let run = Run::new(words, inner.counters, &inner.pool, threads, limits).on_device(device);
         let run = run.printing(&inner.lines, args.print);
         let run = run.needing_stack(inner.stack);
+        let run = run.calling(Callees { shapes: &inner.callees, closures: args.callees, params: args.params });
         let run = match args.sampler {
             Some(sampler) => run.marking(sampler.marks()),
             None => run,

@@ -1,5 +1,6 @@
 //! The table of diagnostics: the fields of each, its message (subject and defect), and its remedy.
 
+use crate::externs::end_mistake::EndMistake;
 use crate::layout::error::LayoutError;
 use crate::tuning::{MAX_ALIGNMENT, MAX_DIMS};
 use crate::types::ScalarType;
@@ -187,6 +188,18 @@ diagnostics! {
     SitesOutsideUpdate { func: String } =>
         format!("`scatter` or `gather` stands in the first definition of `{func}`, or in the predicate of a domain"),
         help: "let them stand in an update: on its left side and in its value";
+    ExternBoxes { stage: String, boxes: usize, inputs: usize } =>
+        format!("`needs_box` of extern stage `{stage}` gives {} for {}", boxes_of(*boxes), count(*inputs, "input")),
+        help: "give one box for each input, in their order";
+    ExternBoxDims { stage: String, input: String, dims: usize, given: usize } =>
+        format!(
+            "`needs_box` of extern stage `{stage}` gives the ends of {} for `{input}`, which has {dims}",
+            count(*given, "dimension")
+        ),
+        help: "give the first and the last coordinate of each dimension";
+    ExternEnd { stage: String, input: String, dim: usize, mistake: EndMistake } =>
+        format!("`needs_box` of extern stage `{stage}`, for dimension {dim} of `{input}`, speaks of {mistake}"),
+        help: "use the stage's own dimensions and integer parameters, which are counted from 0, and short sums";
     NoteOfSites { func: String } =>
         format!("an update of `{func}` of several sites requires or prints something"),
         help: "require or print it in another Func that this one reads";
@@ -223,6 +236,11 @@ fn recurrence(func: &str, args: &[String]) -> String {
         "write a pure definition first, then an update over `let r = RDom::new([(1, n)])`, which runs in order:\n    \
          {pure} = ...;\n    {update} = ... {read} ...;"
     )
+}
+
+/// `1 box`, `2 boxes`.
+fn boxes_of(n: usize) -> String {
+    if n == 1 { "1 box".to_string() } else { format!("{n} boxes") }
 }
 
 /// `1 dimension`, `2 dimensions`.

@@ -1,5 +1,6 @@
 //! The closures of extern stages, and what they are given.
 
+use super::ends::Boxes;
 use crate::buffer::{AnyBuffer, Region};
 use crate::value::Scalar;
 use std::fmt;
@@ -11,10 +12,22 @@ pub type ExternResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 pub(super) type NeedsFn = dyn Fn(&ExternQuery<'_>) -> ExternResult<Vec<Region>> + Send + Sync;
 pub(super) type ComputeFn = dyn Fn(&mut ExternCall<'_>) -> ExternResult<()> + Send + Sync;
 
-/// The two closures.
+/// The ways in which a stage says the regions of its inputs that it needs.
+#[derive(Clone)]
+pub enum ExternNeeds {
+    /// Each input is needed over the region that is asked for.
+    Same,
+    /// For each input the first and the last coordinate of each dimension.
+    Boxes(Boxes),
+    /// A closure says it of each region.
+    Asked(Arc<NeedsFn>),
+}
+
+/// The needs of a stage, and the closure that computes it.
 #[derive(Clone)]
 pub struct ExternFns {
-    pub(super) needs: Arc<NeedsFn>,
+    /// The regions of its inputs that it needs.
+    pub needs: ExternNeeds,
     pub(super) compute: Arc<ComputeFn>,
 }
 

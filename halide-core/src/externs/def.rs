@@ -1,6 +1,7 @@
 //! Extern stages of a frozen pipeline.
 
-use super::call::ExternFns;
+use super::call::{ExternFns, ExternNeeds};
+use super::ends::{Boxes, RegionEnds};
 use crate::ids::{FuncId, ImageId, ParamId};
 use crate::location::Location;
 use crate::types::ScalarType;
@@ -36,6 +37,22 @@ pub enum ExternInput {
     Image(ImageId),
 }
 
+/// A Func of a pipeline whose values a closure computes over the region that each iteration of a loop needs. Its
+/// definition says that they are what its memory holds.
+#[derive(Clone, Debug, Hash)]
+pub struct ExternCallee {
+    /// The stage. Its inputs and its parameters are those of the pipeline that it was frozen in.
+    pub stage: ExternDef,
+    /// The Func.
+    pub func: FuncId,
+    /// For each input of the stage the Func with its values, which nothing else reads.
+    pub inputs: Vec<FuncId>,
+    /// For each input the first and the last coordinate of each dimension, in terms of a region's ends.
+    pub boxes: Boxes,
+    /// The parameters of this pipeline that the stage may ask for.
+    pub params: Vec<ParamId>,
+}
+
 impl Hash for ExternDef {
     /// Hashes all but the closures, which no code depends on.
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -45,6 +62,16 @@ impl Hash for ExternDef {
 }
 
 impl ExternDef {
+    /// For each input the first and the last coordinate of each dimension that is needed; `None` if only a closure can
+    /// say it.
+    pub fn boxes(&self) -> Option<Boxes> {
+        let ends = RegionEnds::default();
+        match &self.fns.needs {
+            ExternNeeds::Same => Some(vec![(0..self.dims).map(|dim| ends.ends(dim)).collect(); self.inputs.len()]),
+            ExternNeeds::Boxes(boxes) => Some(boxes.clone()),
+            ExternNeeds::Asked(_) => None,
+        }
+    }
     /// The Funcs that it reads, each once.
     pub fn funcs(&self) -> Vec<FuncId> {
         let mut all = Vec::new();

@@ -26,6 +26,15 @@ pub enum ExternFault {
         /// The defect of the region.
         error: BufferError,
     },
+    /// An end of the box that it needs of an input leaves 64 bits.
+    End {
+        /// The input.
+        input: String,
+        /// The dimension.
+        dim: usize,
+    },
+    /// There is no memory for the buffers that a call hands to the closure.
+    Buffers(BufferError),
     /// It needs an output of the pipeline that leaves elements as the caller's buffer holds them (`undef`).
     Keeps {
         /// The output.
@@ -50,6 +59,13 @@ impl fmt::Display for ExternFault {
                 )
             }
             ExternFault::Region { input, error } => write!(f, "it cannot have what it needs of `{input}`: {error}"),
+            ExternFault::End { input, dim } => {
+                write!(
+                    f,
+                    "the box that it needs of `{input}` leaves 64 bits in dimension {dim}; say it by smaller numbers"
+                )
+            }
+            ExternFault::Buffers(error) => write!(f, "its buffers cannot be had: {error}"),
             ExternFault::Keeps { func } => write!(
                 f,
                 "it needs `{func}`, which leaves some elements as its buffer holds them, and that is not at hand \

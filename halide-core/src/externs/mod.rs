@@ -9,6 +9,10 @@
 //! for, calls the closure, and gives them (see [`ExternDef`]). A stage is so computed whole, once per run, over the
 //! region that its consumers need, before any of them; its inputs are computed before it.
 //!
+//! A schedule may place a stage at a loop of its consumer, if it says its needs by index expressions
+//! ([`Extern::needs_box`]) or not at all: then the closure is called once per iteration of that loop, over the region
+//! that the iteration needs, with buffers of its own (see [`ExternCallee`]). In parallel loops calls run at once.
+//!
 //! ```
 //! use halide_core::externs::Extern;
 //! use halide_core::{Func, ImageParam, Pipeline, types::U8, vars};
@@ -34,12 +38,16 @@
 
 pub(crate) mod call;
 pub(crate) mod def;
+pub(crate) mod end_mistake;
+mod ends;
 pub(crate) mod fault;
 mod run;
 mod stage;
 
 pub(crate) use crate::graph::image::{OpenExtern, OpenInput};
-pub use call::{ExternCall, ExternFns, ExternQuery, ExternResult};
-pub use def::{ExternDef, ExternInput};
+pub use call::{ExternCall, ExternFns, ExternNeeds, ExternQuery, ExternResult};
+pub use def::{ExternCallee, ExternDef, ExternInput};
+pub use end_mistake::EndMistake;
+pub use ends::{Boxes, End, EndKind, EndOp, RegionEnds};
 pub use fault::ExternFault;
 pub use stage::Extern;

@@ -1,6 +1,7 @@
 //! Extern stages under construction.
 
-use super::call::{ExternCall, ExternFns, ExternQuery, ExternResult, NeedsFn};
+use super::call::{ExternCall, ExternFns, ExternNeeds, ExternQuery, ExternResult};
+use super::ends::{Boxes, RegionEnds};
 use crate::arena::Expr;
 use crate::buffer::Region;
 use crate::error::Location;
@@ -23,7 +24,7 @@ pub struct Extern {
     dims: usize,
     inputs: Vec<OpenInput>,
     params: Vec<Rc<ParamData>>,
-    needs: Option<Arc<NeedsFn>>,
+    needs: ExternNeeds,
     at: Location,
 }
 
@@ -32,7 +33,7 @@ impl Extern {
     #[track_caller]
     pub fn new(name: &str, types: impl Into<Vec<ScalarType>>, dims: usize) -> Extern {
         let at = Location::caller();
-        let (inputs, params, needs) = (Vec::new(), Vec::new(), None);
+        let (inputs, params, needs) = (Vec::new(), Vec::new(), ExternNeeds::Same);
         Extern { name: name.into(), types: types.into(), dims, inputs, params, needs, at }
     }
     /// Another input: a Func. One that is a tuple gives a buffer for each element.
@@ -54,21 +55,37 @@ impl Extern {
         self.params.push(param.data());
         self
     }
-    /// Sets the closure that gives the regions that are needed: one per input, in order. Without it, each input is
-    /// needed over the region that is asked for, and must have as many dimensions.
+    /// Sets the closure that gives the regions that are needed: one per input, in order. Without it and without
+    /// [`Extern::needs_box`], each input is needed over the region that is asked for, and must have as many dimensions.
+    ///
+    /// Such a stage is called once per run: what one iteration of a loop needs is no number when code is made.
     pub fn needs(
         mut self,
         needs: impl Fn(&ExternQuery<'_>) -> ExternResult<Vec<Region>> + Send + Sync + 'static,
     ) -> Extern {
-        self.needs = Some(Arc::new(needs));
+        self.needs = ExternNeeds::Asked(Arc::new(needs));
+        self
+    }
+    /// Says the regions that are needed by the ends of the region that is asked for: for each input, in order, the
+    /// first and the last coordinate of each dimension. The closure is called once, now.
+    ///
+    /// ```
+    /// use halide_core::externs::Extern;
+    /// use halide_core::{ImageParam, types::U8};
+    /// let input = ImageParam::new("input", U8, 2);
+    /// let stage = Extern::new("median", [U8], 2)
+    ///     .image(&input)
+    ///     .needs_box(|region| vec![vec![(region.min(0) - 2, region.max(0) + 2), region.ends(1)]]);
+    /// # let _ = stage.compute(|_| Ok(()));
+    /// ```
+    pub fn needs_box(mut self, needs: impl FnOnce(&RegionEnds) -> Boxes) -> Extern {
+        self.needs = ExternNeeds::Boxes(needs(&RegionEnds::default()));
         self
     }
     /// Sets the closure that computes a region, and makes the Func. What the closure leaves unwritten is zero.
     pub fn compute(self, compute: impl Fn(&mut ExternCall<'_>) -> ExternResult<()> + Send + Sync + 'static) -> Func {
-        let inputs = self.inputs.len();
-        let same = Arc::new(move |query: &ExternQuery<'_>| Ok(vec![query.region().clone(); inputs]));
-        let fns = ExternFns { needs: self.needs.unwrap_or(same), compute: Arc::new(compute) };
-        let Extern { name, types, dims, inputs, params, at, .. } = self;
+        let Extern { name, types, dims, inputs, params, needs, at } = self;
+        let fns = ExternFns { needs, compute: Arc::new(compute) };
         let stage = Rc::new(OpenExtern { name: name.clone(), types, dims, inputs, params, fns, at });
         let vars: Vec<Expr> = (0..dims).map(|d| Var::new(dim_name(d)).expr()).collect();
         let element = |element: usize| ImageParam::of_extern(&stage, element).read_at(vars.clone(), at);

@@ -1,9 +1,11 @@
 //! Freezing extern stages: those whose results somebody reads.
 
 use super::Freezer;
-use crate::externs::{ExternDef, ExternInput, OpenInput};
+use crate::error::AlgorithmErrorKind;
+use crate::externs::{ExternDef, ExternInput, ExternNeeds, OpenExtern, OpenInput};
 use crate::ids::ImageId;
 use crate::param::ImageBody;
+use crate::types::ScalarType;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -36,6 +38,7 @@ impl Freezer {
                             OpenInput::Image(image) => ExternInput::Image(self.image(image)),
                         });
                     }
+                    self.check_boxes(stage, &inputs);
                     let params = stage.params.iter().map(|param| self.param(param)).collect();
                     self.data.externs.push(ExternDef {
                         name: stage.name.clone(),
@@ -53,6 +56,32 @@ impl Freezer {
             self.data.externs[row].images[*element] = Some(id);
         }
         self.name_results();
+    }
+
+    /// Checks what a stage says of its needs by index expressions.
+    fn check_boxes(&mut self, stage: &OpenExtern, inputs: &[ExternInput]) {
+        let ExternNeeds::Boxes(boxes) = &stage.fns.needs else { return };
+        let name = || stage.name.clone();
+        if boxes.len() != inputs.len() {
+            let (boxes, inputs) = (boxes.len(), inputs.len());
+            return self.mistake(stage.at, AlgorithmErrorKind::ExternBoxes { stage: name(), boxes, inputs });
+        }
+        let params: Vec<ScalarType> = stage.params.iter().map(|param| param.ty).collect();
+        for (input, ends) in inputs.iter().zip(boxes) {
+            let (dims, given) = (input.dims(&self.data), ends.len());
+            let input = input.name(&self.data).to_string();
+            if given != dims {
+                let kind = AlgorithmErrorKind::ExternBoxDims { stage: name(), input: input.clone(), dims, given };
+                self.mistake(stage.at, kind);
+            }
+            for (dim, (min, max)) in ends.iter().enumerate() {
+                let mistake = [min, max].into_iter().find_map(|end| end.mistake(stage.dims, &params));
+                if let Some(mistake) = mistake {
+                    let kind = AlgorithmErrorKind::ExternEnd { stage: name(), input: input.clone(), dim, mistake };
+                    self.mistake(stage.at, kind);
+                }
+            }
+        }
     }
 
     fn name_results(&mut self) {

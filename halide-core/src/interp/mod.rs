@@ -51,6 +51,7 @@ pub use options::{Options, PrintSink};
 pub use shapes::Given;
 
 use crate::buffer::{AnyBuffer, Dim, Region};
+use crate::externs::ExternFault;
 use crate::ids::FuncId;
 use crate::limits::{Held, Limits, bytes_of};
 use crate::pipeline::PipelineData;
@@ -83,6 +84,9 @@ pub fn run_with(
     let unlimited = Limits::default();
     let limits = options.limits.unwrap_or(&unlimited);
     let bound = inputs.bind(pipeline)?;
+    if let Some(callee) = pipeline.callees.first() {
+        return Err(callee.stage.fault(ExternFault::Alone));
+    }
     if regions.len() != pipeline.outputs.len() {
         return Err(RunError::OutputCount { expected: pipeline.outputs.len(), found: regions.len() });
     }

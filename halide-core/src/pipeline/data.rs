@@ -2,7 +2,7 @@
 
 use super::node::{Kind, Node};
 use super::note::NoteDef;
-use crate::externs::def::ExternDef;
+use crate::externs::def::{ExternCallee, ExternDef};
 use crate::ids::{ExprId, FuncId, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::location::Location;
 use crate::promise::{CoordinatePromise, ValuePromise};
@@ -74,6 +74,8 @@ pub struct PipelineData {
     pub alignments: Vec<AlignmentRule>,
     /// Funcs whose values come from closures; their results stand among the images.
     pub externs: Vec<ExternDef>,
+    /// Funcs whose values come from closures that are called in loops; their stages are not among the externs.
+    pub callees: Vec<ExternCallee>,
     /// The shapes that the caller's buffers are expected to have.
     pub estimates: Vec<Estimate>,
 }

@@ -21,6 +21,13 @@ pub(super) struct Instr {
     pub(super) lanes: u16,
 }
 
+/// A box of a buffer that a closure is handed: registers of what [`CallArg`](crate::CallArg) has.
+pub(super) struct Handed {
+    pub(super) buf: BufId,
+    pub(super) bounds: Vec<(Reg, Reg)>,
+    pub(super) memory: Vec<[Reg; 3]>,
+}
+
 /// The operation of an instruction, with its operands.
 pub(super) enum Op {
     /// The operand.

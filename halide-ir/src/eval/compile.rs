@@ -1,7 +1,7 @@
 //! Turns statements into a tree of [`Body`] whose expressions are code on registers. Every node of an expression gets
 //! registers of its own; constants, parameters and properties of the caller's buffers are in theirs from the start.
 
-use super::code::{Conversion, Instr, Op, Reg};
+use super::code::{Conversion, Handed, Instr, Op, Reg};
 use super::error::{Check, EvalError};
 use super::machine::Memory;
 use crate::buffer_info::Residency;
@@ -11,7 +11,7 @@ use crate::kernel::Kernel;
 use crate::print;
 use crate::program::Program;
 use crate::stmt::{For, Stmt, Task};
-use crate::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
+use crate::sym::{BufId, CalleeId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use crate::visit;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::ops::UnOp;
@@ -79,6 +79,7 @@ pub(super) enum Body {
     Provide { code: Code, args: Vec<Reg>, values: Vec<(BufId, Reg)>, mask: Option<Reg>, lanes: u16 },
     Alloc { buf: BufId, code: Code, count: Reg, constant: Option<u64>, body: Box<Body> },
     Free { buf: BufId },
+    Call { callee: CalleeId, code: Code, args: Vec<Handed>, scratch: Reg },
     Store { code: Code, buf: BufId, index: Reg, value: Reg, mask: Option<Reg>, lanes: u16 },
     Count { counter: usize, code: Code, amount: Reg },
     Launch { task: TaskId, code: Code, min: Reg, extent: Reg, captures: Vec<(Reg, Reg, u16)> },
@@ -87,7 +88,7 @@ pub(super) enum Body {
     Dispatch { kernel: KernelId, code: Code, grid: Vec<Reg>, captures: Vec<(Reg, Reg, u16)> },
 }
 
-type Failed = Box<EvalError>;
+pub(super) type Failed = Box<EvalError>;
 
 /// Returns the number of loops over threads that are directly in each other in `s`.
 fn threads_below(s: &Stmt) -> usize {
@@ -127,8 +128,8 @@ pub(super) fn compile(program: &Program, params: &[Scalar], external: &Memory) -
     Ok(Compiled { regs: c.regs, body, tasks, kernels, parallel: c.parallel, size: c.size })
 }
 
-struct Compiler<'a> {
-    program: &'a Program,
+pub(super) struct Compiler<'a> {
+    pub(super) program: &'a Program,
     params: &'a [Scalar],
     external: &'a Memory,
     regs: Vec<u64>,
@@ -143,12 +144,12 @@ struct Compiler<'a> {
     size: u64,
 }
 
-fn malformed<T>(message: impl Into<String>) -> Result<T, Failed> {
+pub(super) fn malformed<T>(message: impl Into<String>) -> Result<T, Failed> {
     Err(EvalError::failed(Check::Malformed, message))
 }
 
 impl Compiler<'_> {
-    fn fresh(&mut self, lanes: u16) -> Reg {
+    pub(super) fn fresh(&mut self, lanes: u16) -> Reg {
         let reg = self.regs.len() as Reg;
         self.regs.resize(self.regs.len() + lanes as usize, 0);
         reg
@@ -219,6 +220,7 @@ impl Compiler<'_> {
                 let mask = mask.as_ref().map(|m| self.expr(m, &mut code)).transpose()?;
                 Body::Store { code, buf: *buf, index: at, value: bits, mask, lanes: index.lanes() }
             }
+            Stmt::Call { callee, args } => return self.call(*callee, args),
             Stmt::Free { buf } => Body::Free { buf: *buf },
             // Where it is does not matter: there need not be anything.
             Stmt::Prefetch { .. } => Body::Block(Vec::new()),
@@ -377,7 +379,7 @@ impl Compiler<'_> {
     }
 
     /// The registers of a node, after the code that fills them.
-    fn expr(&mut self, e: &Expr, code: &mut Code) -> Result<Reg, Failed> {
+    pub(super) fn expr(&mut self, e: &Expr, code: &mut Code) -> Result<Reg, Failed> {
         if let Some(&reg) = self.memo.get(&e.id()) {
             return Ok(reg);
         }

@@ -1,8 +1,9 @@
 //! Errors that end a run early.
 
 use crate::program::Program;
-use crate::sym::{BufId, FaultId};
+use crate::sym::{BufId, CalleeId, FaultId};
 use halide_core::buffer::BufferError;
+use halide_core::externs::ExternFault;
 use halide_core::limits::{OverCap, Stop};
 use std::fmt;
 
@@ -35,6 +36,13 @@ pub enum EvalError {
     },
     /// The run was ended early: see [`Limits::stop`](halide_core::limits::Limits::stop).
     Stopped(Stop),
+    /// A closure that the program called failed.
+    Extern {
+        /// The closure.
+        callee: CalleeId,
+        /// The failure.
+        fault: Box<ExternFault>,
+    },
     /// The arguments do not fit the program's tables.
     Arguments(String),
     /// A check of the evaluator: the program is wrong.
@@ -92,6 +100,10 @@ impl EvalError {
                 let name = program.buffers.get(*buf).map_or("a buffer", |info| &info.name);
                 format!("`{name}` {over}; compute a smaller output, or raise the cap")
             }
+            EvalError::Extern { callee, fault } => {
+                let name = program.callees.get(*callee).map_or("?", |row| &row.name);
+                format!("extern stage `{name}`: {fault}")
+            }
             other => other.to_string(),
         }
     }
@@ -128,6 +140,7 @@ impl fmt::Display for EvalError {
             EvalError::TooLarge { buf, elements } => write!(f, "{buf:?} would have {elements} elements, too many"),
             EvalError::OverCap { buf, over } => write!(f, "{buf:?} {over}"),
             EvalError::Stopped(stop) => write!(f, "{stop}"),
+            EvalError::Extern { callee, fault } => write!(f, "{callee:?}: {fault}"),
             EvalError::Arguments(message) => f.write_str(message),
             EvalError::Failed { check, message, place } => {
                 write!(f, "{check:?}: {message}")?;

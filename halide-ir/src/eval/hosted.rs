@@ -82,7 +82,7 @@ pub async fn run_on<D: AsyncDevice>(
     let limits = options.limits.unwrap_or(&unlimited);
     let external = external(program, params, images, outputs, limits)?;
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
-    let mut machine = Machine::new(program, &compiled, external, options.print, limits);
+    let mut machine = Machine::new(program, &compiled, external, (params, options), limits);
     let mut host = Host { params, device, changed: Set::default(), fault: None };
     let mut outcome = walk(&mut machine, &compiled.body, &mut host).await;
     for (buf, info) in program.buffers.enumerate() {

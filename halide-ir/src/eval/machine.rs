@@ -7,7 +7,7 @@ use super::kernel::{Block, Copies, copies_at_start};
 use super::race::{Clash, Races};
 use super::storage::{NoRoom, Storage};
 use super::watch::{Event, Watch};
-use super::{BufferStats, EvalStats};
+use super::{BufferStats, EvalStats, Options};
 use crate::buffer_info::BufferRole;
 use crate::hash::Set;
 use crate::print;
@@ -16,9 +16,11 @@ use crate::sym::Sym;
 use crate::sym::{BufId, LoopId, TaskId};
 use crate::tuning::MOST_HOLES;
 use crate::visit::deep;
+use halide_core::externs::ExternCallee;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap};
+use halide_core::value::Scalar;
 
 /// A reason for which code stops early.
 pub(super) enum Stop {
@@ -63,6 +65,10 @@ pub(super) struct Machine<'a> {
     pub(super) inside: IdVec<BufId, Option<u64>>,
     /// Takes the lines that are printed.
     pub(super) print: Option<&'a PrintSink>,
+    /// The closures that the program calls.
+    pub(super) callees: &'a [ExternCallee],
+    /// The values of the program's parameters.
+    pub(super) params: &'a [Scalar],
     /// The limits of the run.
     pub(super) limits: &'a Limits,
     /// Bytes of memory that the run has.
@@ -89,7 +95,7 @@ impl<'a> Machine<'a> {
         program: &'a Program,
         compiled: &'a Compiled,
         memory: Memory,
-        print: Option<&'a PrintSink>,
+        (params, options): (&'a [Scalar], &Options<'a>),
         limits: &'a Limits,
     ) -> Self {
         let taken = memory.iter().flatten().map(Storage::taken).sum();
@@ -124,7 +130,9 @@ impl<'a> Machine<'a> {
             copies: copies_at_start(program),
             begun: 0,
             inside: program.buffers.iter().map(|_| None).collect(),
-            print,
+            print: options.print,
+            callees: options.callees,
+            params,
             limits,
             taken,
             watch: None,
@@ -185,6 +193,7 @@ impl<'a> Machine<'a> {
             Body::Store { code, buf, index, value, mask, lanes } => {
                 self.store(code, *buf, *index, *value, *mask, *lanes)
             }
+            Body::Call { callee, code, args, scratch } => self.call(*callee, code, args, *scratch),
             Body::Free { buf } => self.free(*buf),
             Body::Count { counter, code, amount } => {
                 let amount = self.known(code, *amount, "the amount of a count")?;

@@ -22,6 +22,7 @@
 //! `machine` runs it. Holes are rare, so code runs without tracking them and is run again with tracking when it meets
 //! one.
 
+mod call;
 mod code;
 mod compile;
 mod error;
@@ -46,6 +47,7 @@ use crate::buffer_info::{BufferInfo, BufferRole};
 use crate::program::{Program, Stage};
 use crate::sym::{BufId, LoopId};
 use halide_core::buffer::AnyBuffer;
+use halide_core::externs::ExternCallee;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
 use halide_core::limits::Limits;
@@ -101,6 +103,8 @@ pub struct Options<'a> {
     /// The limits of the run: memory for its copies of all buffers, nine bytes and more for an element, and the order
     /// to stop, which it follows soon.
     pub limits: Option<&'a Limits>,
+    /// The closures that the program calls, in the order of its table.
+    pub callees: &'a [ExternCallee],
 }
 
 /// As [`run`], with options.
@@ -140,7 +144,7 @@ fn watched(
     let limits = options.limits.unwrap_or(&unlimited);
     let external = external(program, params, images, outputs, limits)?;
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
-    let mut machine = machine::Machine::new(program, &compiled, external, options.print, limits);
+    let mut machine = machine::Machine::new(program, &compiled, external, (params, options), limits);
     if let Some((tell, loops)) = tell {
         machine.watch = Some(watch::Watch::new(tell, loops));
     }

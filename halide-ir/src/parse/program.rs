@@ -4,6 +4,7 @@ use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::buffer_info::Side;
 use crate::buffer_info::{BufferInfo, BufferRole, Memory, Stream};
+use crate::callee::Callee;
 use crate::expr::Type;
 use crate::fault::Fault;
 use crate::kernel::{Kernel, KernelBuffer, Shared, Writes};
@@ -32,7 +33,17 @@ impl Parser {
             }
             if !matches!(
                 word.as_str(),
-                "param" | "buffer" | "image" | "func" | "loop" | "fault" | "print" | "counter" | "temps" | "body"
+                "param"
+                    | "buffer"
+                    | "image"
+                    | "func"
+                    | "loop"
+                    | "fault"
+                    | "print"
+                    | "callee"
+                    | "counter"
+                    | "temps"
+                    | "body"
             ) {
                 return self.expected("a row of a table or `body`");
             }
@@ -62,6 +73,17 @@ impl Parser {
                     self.row_id::<crate::PrintId>("print", p.prints.len())?;
                     self.need("=")?;
                     p.prints.push(self.listed("(", ")", Parser::piece)?);
+                }
+                "callee" => {
+                    self.row_id::<crate::CalleeId>("callee", p.callees.len())?;
+                    self.need("=")?;
+                    let name = self.string()?;
+                    let buffers = self.listed("(", ")", |p| Ok(BufId(p.id("b")?)))?;
+                    self.need_word("results")?;
+                    let results = self.whole()?;
+                    self.need_word("params")?;
+                    let params = self.listed("(", ")", |p| Ok(ParamId(p.id("p")?)))?;
+                    p.callees.push(Callee { name, buffers, results, params });
                 }
                 "counter" => p.counters.push(self.string()?),
                 "temps" => p.next_temp = self.whole()?,

@@ -2,9 +2,10 @@
 
 use super::lexer::Token;
 use super::{Parsed, Parser};
+use crate::callee::CallArg;
 use crate::expr::Expr;
 use crate::stmt::{For, ForKind, Stmt};
-use crate::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
+use crate::sym::{BufId, CalleeId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use crate::visit::deep;
 use crate::words::{CACHES, LOOPS, RESIDENCIES, item};
 use halide_core::ids::FuncId;
@@ -73,7 +74,7 @@ impl Parser {
         }
         let known = [
             "dispatch", "barrier", "scope", "if", "assert", "print", "produce", "atomic", "realize", "provide",
-            "alloc", "free", "prefetch", "count", "launch",
+            "alloc", "free", "prefetch", "call", "count", "launch",
         ];
         if !known.contains(&word.as_str()) {
             return self.store();
@@ -113,6 +114,7 @@ impl Parser {
                 let buf = BufId(self.id("b")?);
                 Ok(Stmt::Prefetch { buf, at: self.listed("(", ")", Parser::expr)?, cache })
             }
+            "call" => self.call_stmt(),
             "count" => {
                 let counter = self.id("c")?;
                 self.need("+=")?;
@@ -188,6 +190,30 @@ impl Parser {
             }
         }
         Ok(Stmt::Provide { func, args, values, mask })
+    }
+
+    fn call_stmt(&mut self) -> Parsed<Stmt> {
+        let callee = CalleeId(self.id("callee")?);
+        let mut args = Vec::new();
+        while matches!(self.peek(), Token::Word(_)) && matches!(self.peek_at(1), Token::Punct("[")) {
+            let (mut bounds, mut memory) = (Vec::new(), Vec::new());
+            let buf = BufId(self.id("b")?);
+            while self.eat("[") {
+                let min = self.expr()?;
+                self.need_word("extent")?;
+                bounds.push((min, self.expr()?));
+                if self.eat_word("in") {
+                    let min = self.expr()?;
+                    self.need_word("extent")?;
+                    let extent = self.expr()?;
+                    self.need_word("stride")?;
+                    memory.push([min, extent, self.expr()?]);
+                }
+                self.need("]")?;
+            }
+            args.push(CallArg { buf, bounds, memory });
+        }
+        Ok(Stmt::Call { callee, args })
     }
 
     fn next_is_value(&self) -> bool {

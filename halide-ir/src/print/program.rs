@@ -40,6 +40,13 @@ impl Printer<'_> {
             let pieces: Vec<String> = pieces.iter().map(piece).collect();
             self.line(|out| out.push(&format!("print {id:?} = ({})", pieces.join(", "))));
         }
+        for (id, callee) in p.callees.enumerate() {
+            let params: Vec<String> = callee.params.iter().map(|p| self.param(*p)).collect();
+            let buffers: Vec<String> = callee.buffers.iter().map(|b| format!("{b:?}")).collect();
+            let (params, buffers) = (params.join(", "), buffers.join(", "));
+            let text = format!("({buffers}) results {} params ({params})", callee.results);
+            self.line(|out| out.push(&format!("callee {id:?} = {:?} {text}", callee.name)));
+        }
         for name in &p.counters {
             self.line(|out| out.push(&format!("counter {name:?}")));
         }

@@ -1,6 +1,7 @@
 //! Statements as text: one per line, bodies in braces.
 
 use super::Printer;
+use crate::callee::CallArg;
 use crate::expr::Expr;
 use crate::stmt::{For, Stmt};
 use crate::sym::{BufId, Sym};
@@ -78,6 +79,10 @@ impl Printer<'_> {
                 let text = format!("prefetch {} {}", word(&CACHES, cache).unwrap_or("?"), p.buf(*buf));
                 p.push(&text);
                 p.args(at);
+            }),
+            Stmt::Call { callee, args } => self.line(|p| {
+                p.push(&format!("call {callee:?}"));
+                args.iter().for_each(|arg| p.call_arg(arg));
             }),
             Stmt::Count { counter, amount } => self.line(|p| {
                 p.push(&format!("count c{counter} += "));
@@ -160,6 +165,26 @@ impl Printer<'_> {
             self.push("when ");
             self.expr(when);
             self.push(" ");
+        }
+    }
+
+    fn call_arg(&mut self, arg: &CallArg) {
+        let head = format!(" {}", self.buf(arg.buf));
+        self.push(&head);
+        for (d, (min, extent)) in arg.bounds.iter().enumerate() {
+            self.push(" [");
+            self.expr(min);
+            self.push(" extent ");
+            self.expr(extent);
+            if let Some([min, extent, stride]) = arg.memory.get(d) {
+                self.push(" in ");
+                self.expr(min);
+                self.push(" extent ");
+                self.expr(extent);
+                self.push(" stride ");
+                self.expr(stride);
+            }
+            self.push("]");
         }
     }
 

@@ -140,6 +140,7 @@ impl Verifier<'_> {
             (Code::Block, Stmt::Store { .. }) => "a Store outside of phases",
             (Code::Block | Code::Phase, Stmt::Assert { .. }) => "an Assert in a kernel",
             (Code::Block | Code::Phase, Stmt::Print { .. }) => "a Print in a kernel",
+            (Code::Block | Code::Phase, Stmt::Call { .. }) => "a Call in a kernel",
             (Code::Block | Code::Phase, Stmt::Count { .. }) => "a Count in a kernel",
             (Code::Block | Code::Phase, Stmt::Free { .. }) => "a Free in a kernel",
             (Code::Block | Code::Phase, Stmt::Prefetch { .. }) => "a Prefetch in a kernel",

@@ -10,6 +10,8 @@
 //! - Coordinates and values agree in lanes with each other and with their mask; values have their buffer's type.
 //! - Inputs are never written. An internal buffer is used only inside its `Realize` or `Alloc`, which do not nest.
 //! - A buffer is not used after its `Free`, which stands in the same loops and branches as its allocation.
+//! - A `Call` hands internal buffers to its closure, each once, those that it writes first, with a box of as many
+//!   dimensions as each has, which is one for all that it writes.
 //! - An `Assert` gives its fault as many arguments as the message shows; a `Print` has as many values as its line.
 //! - No block directly holds a block.
 //!
@@ -30,10 +32,11 @@
 //!   these as listed. From `Final` on these buffers have a copy on the device.
 //! - Loops over threads stand directly in each other, at most three. Stores are inside of them, barriers outside.
 //! - Allocations have constant sizes; those outside of loops over threads have a place in shared memory.
-//! - There are no checks, counts, launches, or host code for devices.
+//! - There are no checks, calls, counts, launches, or host code for devices.
 //!
 //! The cost is near-linear: a shared expression is visited once for as long as the scopes it depends on stay open.
 
+mod call;
 mod expr;
 mod kernel;
 mod memory;
@@ -227,6 +230,7 @@ impl<'a> Verifier<'a> {
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Free { buf } => self.free(*buf),
             Stmt::Prefetch { buf, at, .. } => self.prefetch(*buf, at),
+            Stmt::Call { callee, args } => self.call(*callee, args),
             Stmt::Count { counter, amount } => {
                 if *counter as usize >= self.program.counters.len() {
                     self.error(format!("counter {counter} is not in the table"));

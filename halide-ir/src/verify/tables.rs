@@ -34,6 +34,17 @@ impl Verifier<'_> {
                 self.error(format!("{buf:?} of {func:?} is not in the table"));
             }
         }
+        for (id, callee) in program.callees.enumerate() {
+            if callee.results > callee.buffers.len() {
+                self.error(format!("{id:?} writes {} of {} buffers", callee.results, callee.buffers.len()));
+            }
+            for buf in callee.buffers.iter().filter(|b| program.buffers.get(**b).is_none()) {
+                self.error(format!("{buf:?} of {id:?} is not in the table"));
+            }
+            for param in callee.params.iter().filter(|p| program.params.get(**p).is_none()) {
+                self.error(format!("{param:?} of {id:?} is not in the table"));
+            }
+        }
         for (id, fault) in program.faults.enumerate() {
             if let Fault::InputTooSmall { buf, dim } | Fault::OutputRegion { buf, dim, .. } | Fault::Stride { buf, dim } =
                 fault

@@ -6,7 +6,7 @@ use super::read::{Definition, Reader};
 use halide_core::ids::ParamId;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_ir::hash::Map;
+use halide_ir::hash::{Map, Set};
 use halide_ir::visit::deep;
 use halide_ir::{BufId, Elem, Expr, ExprKind};
 
@@ -15,6 +15,8 @@ use halide_ir::{BufId, Elem, Expr, ExprKind};
 pub(crate) struct Elements<'p> {
     /// The values that the program stores to each of its own buffers.
     stored: Map<BufId, Vec<&'p Expr>>,
+    /// Buffers that closures write.
+    unknown: Set<BufId>,
     /// The last binding before each allocation.
     levels: Map<BufId, u32>,
     /// Buffers whose elements are being looked at.
@@ -57,9 +59,13 @@ impl<'p> Elements<'p> {
     pub(crate) fn store(&mut self, buf: BufId, value: &'p Expr) {
         self.stored.entry(buf).or_default().push(value);
     }
+    /// Records that a buffer may come to hold anything.
+    pub(crate) fn store_anything(&mut self, buf: BufId) {
+        self.unknown.insert(buf);
+    }
     /// Returns true if the program stores to a buffer.
     pub(super) fn is_stored(&self, buf: BufId) -> bool {
-        self.stored.contains_key(&buf)
+        self.stored.contains_key(&buf) || self.unknown.contains(&buf)
     }
     /// Records that an allocation begins behind binding `level`.
     pub(crate) fn allocate(&mut self, buf: BufId, level: u32) {
@@ -71,9 +77,10 @@ impl<'p> Elements<'p> {
     pub(super) fn level(&self, buf: BufId) -> Option<u32> {
         self.levels.get(&buf).copied()
     }
-    /// The values that are stored to a buffer, until [`Elements::end`]; `None` while they are looked at.
+    /// The values that are stored to a buffer, until [`Elements::end`]; `None` while they are looked at, and of a
+    /// buffer that may hold anything.
     pub(super) fn begin(&mut self, buf: BufId) -> Option<Vec<&'p Expr>> {
-        if self.open.contains(&buf) {
+        if self.open.contains(&buf) || self.unknown.contains(&buf) {
             return None;
         }
         let values = self.stored.get(&buf)?.clone();

@@ -252,6 +252,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     checks::budget::check_variants(&ctx).map_err(|e| vec![e])?;
     let nest = nests::build_nests::build_nests(&mut ctx);
     nests::compute_with::explain(&ctx, &mut trace);
+    nests::hints::explain_calls(&ctx, &mut trace);
     nests::hints::explain_hints(&ctx, &mut trace);
     nests::build_nests::hoist_levels(&mut ctx, &mut trace);
     nests::hints::prefetches(&mut ctx, &mut trace);

@@ -143,6 +143,8 @@ impl Maker<'_> {
             Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::Prefetch { .. } | Stmt::Count { .. } => {
                 Node::Block(vec![])
             }
+            // Nothing is known of what a closure does; the copies around it are loops.
+            Stmt::Call { .. } => Node::Block(vec![]),
             Stmt::Alloc { .. } | Stmt::Free { .. } | Stmt::Store { .. } | Stmt::Launch { .. } => Node::Block(vec![]),
             Stmt::Dispatch { .. } | Stmt::Reside { .. } | Stmt::Barrier => Node::Block(vec![]),
         })

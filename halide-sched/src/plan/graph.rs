@@ -1,6 +1,7 @@
 //! The algorithm's graph while a plan changes it: new Funcs, and calls that go to them instead.
 
 use super::expressions::{children, expressions, reachable};
+use super::func_order::{placed, producers_first};
 use halide_core::error::Location;
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
 use halide_core::ops::BinOp;
@@ -65,6 +66,9 @@ impl Graph {
                 }
             }
         }
+        for callee in &pipeline.callees {
+            callee.inputs.iter().for_each(|&input| _ = callers[input].insert((callee.func, 0)));
+        }
         Graph { original: pipeline.clone(), changed: None, callers, behind: BTreeMap::new(), ahead: BTreeMap::new() }
     }
 
@@ -76,6 +80,11 @@ impl Graph {
     /// The stages of other Funcs that call `func`.
     pub(super) fn callers(&self, func: FuncId) -> &BTreeSet<Stage> {
         &self.callers[func]
+    }
+
+    /// For each Func, the stages of other Funcs that call it.
+    pub(super) fn all_callers(&self) -> &IdVec<FuncId, BTreeSet<Stage>> {
+        &self.callers
     }
 
     /// The given Funcs, producers before consumers.
@@ -322,54 +331,6 @@ impl Graph {
             self.callers[callee].insert(stage);
         }
     }
-}
-
-/// The Funcs of `order` and the new ones, each next to the one that it was made from.
-fn placed(
-    order: &[FuncId],
-    ahead: &BTreeMap<FuncId, Vec<FuncId>>,
-    behind: &BTreeMap<FuncId, Vec<FuncId>>,
-) -> Vec<FuncId> {
-    let mut all = Vec::new();
-    let mut todo: Vec<FuncId> = order.iter().rev().copied().collect();
-    let mut entered = BTreeSet::new();
-    while let Some(func) = todo.pop() {
-        if let Some(ahead) = ahead.get(&func)
-            && entered.insert(func)
-        {
-            todo.push(func);
-            todo.extend(ahead.iter().rev());
-            continue;
-        }
-        all.push(func);
-        todo.extend(behind.get(&func).into_iter().flatten().rev());
-    }
-    all
-}
-
-/// `order` with every Func behind all that it calls, and otherwise as it is: Funcs that were made one after the other
-/// from one Func may call each other either way.
-fn producers_first(order: &[FuncId], callers: &IdVec<FuncId, BTreeSet<Stage>>) -> Vec<FuncId> {
-    let mut callees: BTreeMap<FuncId, Vec<FuncId>> = BTreeMap::new();
-    for &callee in order {
-        let funcs: BTreeSet<FuncId> = callers[callee].iter().map(|&(caller, _)| caller).collect();
-        funcs.into_iter().for_each(|caller| callees.entry(caller).or_default().push(callee));
-    }
-    let (mut sorted, mut entered, mut left) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-    for &first in order {
-        let mut todo = vec![first];
-        while let Some(func) = todo.pop() {
-            if !entered.insert(func) {
-                if left.insert(func) {
-                    sorted.push(func);
-                }
-                continue;
-            }
-            todo.push(func);
-            todo.extend(callees.get(&func).into_iter().flatten().rev().filter(|f| !entered.contains(f)));
-        }
-    }
-    sorted
 }
 
 /// The other Funcs that a stage calls.

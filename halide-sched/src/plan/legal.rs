@@ -3,6 +3,7 @@
 
 use super::diagnostics::{Errors, Problem};
 use super::draft::FuncDraft;
+use super::graph::Graph;
 use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::{LoopDraft, StageDraft};
 use crate::plan::types::{PlanTail, Transform};
@@ -138,11 +139,44 @@ fn nesting(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
     }
 }
 
+/// Checks that closures are called by host code, and not in lanes.
+pub(super) fn check_calls(
+    graph: &Graph,
+    drafts: &IdVec<FuncId, FuncDraft>,
+    levels: &IdVec<FuncId, Levels>,
+    errors: &mut Errors<'_>,
+) {
+    for callee in &graph.data().callees {
+        let level = &levels[callee.func].compute;
+        let place = |is: &dyn Fn(LoopKind) -> bool| loop_around(level, drafts, levels, is);
+        for &(stage, _) in graph.callers(callee.func) {
+            let Some((_, directive)) = drafts[stage].compute else { continue };
+            let func = || graph.data().funcs[stage].name.clone();
+            if let Some(var) = place(&|kind| kind == LoopKind::Vectorized) {
+                errors.report(directive, Problem::CalledInVectors { func: func(), var });
+            }
+            if let Some(var) = place(&LoopKind::is_gpu) {
+                errors.report(directive, Problem::CalledInKernel { func: func(), var });
+            }
+        }
+    }
+}
+
 /// A vectorized loop around a level, if there is one.
 fn vector_loop_around(
     level: &DraftLevel,
     drafts: &IdVec<FuncId, FuncDraft>,
     levels: &IdVec<FuncId, Levels>,
+) -> Option<String> {
+    loop_around(level, drafts, levels, &|kind| kind == LoopKind::Vectorized)
+}
+
+/// A loop of a kind around a level, if there is one.
+fn loop_around(
+    level: &DraftLevel,
+    drafts: &IdVec<FuncId, FuncDraft>,
+    levels: &IdVec<FuncId, Levels>,
+    is: &dyn Fn(LoopKind) -> bool,
 ) -> Option<String> {
     let mut at = level;
     let mut seen = BTreeSet::new();
@@ -152,7 +186,7 @@ fn vector_loop_around(
         }
         for variant in with_loops(&drafts[*func].stages[*stage]) {
             let last = variant.position(var).map_or(0, |p| p + 1);
-            if let Some(l) = variant.loops[..last].iter().find(|l| l.kind == LoopKind::Vectorized) {
+            if let Some(l) = variant.loops[..last].iter().find(|l| is(l.kind)) {
                 return Some(variant.name(l.var).to_string());
             }
         }

@@ -11,6 +11,7 @@
 
 mod access;
 mod affine;
+mod called;
 mod cases;
 mod compute_with;
 mod convert;
@@ -20,6 +21,7 @@ mod distinct;
 mod draft;
 mod expressions;
 mod facts;
+mod func_order;
 mod gpu;
 mod graph;
 mod instruct;
@@ -51,6 +53,7 @@ mod tests;
 mod types;
 
 pub use access::Collision;
+pub use called::with_callees;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
 pub use diagnostics::{

@@ -36,6 +36,7 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let joined = compute_with::join(&graph, &drafts, &mut errors);
     let levels = levels::choose(&mut graph, &mut drafts, &joined, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
+    legal::check_calls(&graph, &drafts, &levels, &mut errors);
     let funcs = Funcs { pipeline: &pipeline, drafts: &drafts, levels: &levels };
     instruct::check(pipeline.funcs.ids(), &funcs, &instructions, &mut errors);
     // Copies are in places of their own.

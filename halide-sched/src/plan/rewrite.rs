@@ -136,6 +136,7 @@ impl Rewriter<'_, '_> {
             return self.join_elements(&subject.func, dim);
         }
         let base = self.wrapped(&subject.func, directive.at)?;
+        self.check_called(base)?;
         if matches!(directive.verb, Verb::CloneIn { .. }) && self.graph.data().keeps(base) {
             return Err(Problem::CopyOfKept { func: subject.func.clone() });
         }
@@ -157,6 +158,7 @@ impl Rewriter<'_, '_> {
     /// Stores the elements of a tuple along a dimension.
     fn join_elements(&mut self, name: &str, dim: &str) -> Result<(), Problem> {
         let func = self.find(name)?;
+        self.check_called(func)?;
         let data = self.graph.data();
         let def = &data.funcs[func];
         let why = match &def.types[..] {
@@ -175,6 +177,17 @@ impl Rewriter<'_, '_> {
         self.joined.insert(func, def.types.len() as i64);
         self.graph.join_elements(func, dim);
         Ok(())
+    }
+
+    /// Refuses wrappers and copies of what calls of closures are made of.
+    fn check_called(&self, base: FuncId) -> Result<(), Problem> {
+        let data = self.graph.data();
+        let func = || data.funcs[base].name.clone();
+        match data.callees.iter().find(|callee| callee.func == base || callee.inputs.contains(&base)) {
+            None => Ok(()),
+            Some(callee) if callee.func == base => Err(Problem::CalleeValues { func: func() }),
+            Some(_) => Err(Problem::CalleeInput { func: func() }),
+        }
     }
 
     /// The stages whose calls of `base` are to go to the new Func.

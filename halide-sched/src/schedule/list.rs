@@ -58,7 +58,9 @@ impl Schedule {
     /// A schedule under which every Func of a pipeline is computed at the root.
     pub fn all_at_root(pipeline: &PipelineData) -> Schedule {
         let mut schedule = Schedule::new();
-        for id in &pipeline.order {
+        // Copies for closures, and what closures compute, are where the extern stages are.
+        let is_of_call = |func| pipeline.callees.iter().any(|c| c.func == func || c.inputs.contains(&func));
+        for id in pipeline.order.iter().filter(|func| !is_of_call(**func)) {
             schedule.func(pipeline.funcs[*id].name.as_str()).compute_root();
         }
         schedule

@@ -46,9 +46,20 @@ impl Draw {
             stage = stage.param(&self.offset);
         }
         let count = inputs.len();
-        let func = stage
-            .needs(move |query| Ok(vec![grown(query.region(), i64::from(reach)); count]))
-            .compute(move |call| recipe.compute(call));
+        // Those that say their needs by a closure are called once, whatever the schedule says.
+        let stage = match factor % 3 {
+            1 => stage.needs(move |query| Ok(vec![grown(query.region(), i64::from(reach)); count])),
+            _ if reach == 0 && factor % 2 == 0 => stage,
+            _ => stage.needs_box(move |region| {
+                // Some need whole blocks.
+                let ends = |dim| match factor % 5 {
+                    0 => ((region.min(dim) - reach) / 4 * 4, region.max(dim) + reach + 2),
+                    _ => (region.min(dim) - reach, region.max(dim) + reach),
+                };
+                vec![(0..dims).map(ends).collect(); count]
+            }),
+        };
+        let func = stage.compute(move |call| recipe.compute(call));
         let doublings = inputs.iter().map(|i| self.sources[*i].doublings).max().unwrap_or(0);
         self.sources.push(Source { what: Readable::Func(func), types, dims, doublings, weight: 1 });
     }

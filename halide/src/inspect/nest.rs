@@ -101,6 +101,10 @@ impl Nest<'_> {
                 let definition = around.definition.filter(|(of, _)| of == func).unwrap_or((*func, 0));
                 self.line(NestKind::Define, Some(definition), format!("{}(...) = ...", self.name(*func)));
             }
+            Stmt::Call { callee, .. } => {
+                let name = &self.program.callees[*callee].name;
+                self.line(NestKind::Define, around.definition, format!("call the closure of `{name}`"));
+            }
             Stmt::Assert { .. }
             | Stmt::Print { .. }
             | Stmt::Alloc { .. }

@@ -31,6 +31,8 @@ mod engines_agree;
 mod errors;
 mod explain_bounds;
 mod explained;
+mod extern_call_runs;
+mod extern_calls;
 mod externs;
 mod findings;
 mod floats;

@@ -167,7 +167,11 @@ impl<'b> Reader<'b> {
 #[cfg(test)]
 mod tests {
     use crate::code_image::*;
+    use crate::codegen::abi::RuntimeFn;
     use halide_core::ids::FuncId;
+
+    /// The number of no function of the runtime.
+    const NEXT: u32 = RuntimeFn::ALL.len() as u32;
 
     fn image() -> CodeImage {
         let to = |of, offset| ImageAddress { offset, of, addend: -3 };
@@ -201,7 +205,7 @@ mod tests {
             CodeImage::from_bytes(&image.to_bytes())
         };
         assert_eq!(changed(|i| i.functions[0].addresses[0].of = Callee::Image(2)), None);
-        assert_eq!(changed(|i| i.functions[0].addresses[0].of = Callee::Runtime(16)), None);
+        assert_eq!(changed(|i| i.functions[0].addresses[0].of = Callee::Runtime(NEXT)), None);
         assert_eq!(changed(|i| i.functions[0].addresses[2].offset = 9), None);
         assert_eq!(changed(|i| i.functions[1].align = 3), None);
         assert_eq!(changed(|i| i.functions.clear()), None);

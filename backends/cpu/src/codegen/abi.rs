@@ -8,9 +8,12 @@
 //! - A **closure** is an array of 64-bit words: the task's captured symbols, then the addresses of its captured
 //!   buffers.
 //! - The words of a **dispatch** are the extents of the grid, then the kernel's captures, then its parameters.
+//! - The words of a **call** of a closure are, for each box, the address of its buffer's first element, and for each
+//!   dimension the first coordinate and the extent of the box, and the first coordinate, the extent and the stride of
+//!   the memory.
 //! - [`RuntimeFn`] are the functions that compiled code calls.
 
-use crate::runtime::{Worker, device, entry};
+use crate::runtime::{Worker, call, device, entry};
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use halide_core::ids::{Id, ParamId};
@@ -106,10 +109,11 @@ pub(crate) enum RuntimeFn {
     Reside,
     DeviceBegin,
     DeviceEnd,
+    Call,
 }
 
 impl RuntimeFn {
-    pub(crate) const ALL: [RuntimeFn; 16] = [
+    pub(crate) const ALL: [RuntimeFn; 17] = [
         RuntimeFn::Allocate,
         RuntimeFn::Release,
         RuntimeFn::FreeEarly,
@@ -126,6 +130,7 @@ impl RuntimeFn {
         RuntimeFn::Reside,
         RuntimeFn::DeviceBegin,
         RuntimeFn::DeviceEnd,
+        RuntimeFn::Call,
     ];
     /// The name of its symbol, its address, its parameters and its results.
     pub(super) fn describe(self) -> (&'static str, *const u8, &'static [Type], &'static [Type]) {
@@ -146,6 +151,7 @@ impl RuntimeFn {
             RuntimeFn::Dispatch => ("dispatch", device::dispatch as *const u8, &[I64, I64, I64], &[I64]),
             RuntimeFn::Reside => ("reside", device::reside as *const u8, &[I64, I64, I64], &[I64]),
             RuntimeFn::DeviceBegin => ("device_begin", device::begin as *const u8, &[I64, I64, I64, I64, I64], &[I64]),
+            RuntimeFn::Call => ("call", call::call as *const u8, &[I64, I64, I64], &[I64]),
             RuntimeFn::DeviceEnd => ("device_end", device::end as *const u8, &[I64, I64], &[]),
         }
     }

@@ -34,6 +34,7 @@ pub(crate) mod abi;
 mod address;
 mod atomic;
 mod bools;
+mod call;
 mod captures;
 mod code_places;
 mod conditions;

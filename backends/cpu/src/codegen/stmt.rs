@@ -53,6 +53,7 @@ impl Func<'_> {
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
             Stmt::Free { buf } => self.free(*buf),
             Stmt::Prefetch { .. } => self.prefetches(std::slice::from_ref(s)),
+            Stmt::Call { callee, args } => self.call_closure(*callee, args),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Count { counter, amount } => self.count(*counter, amount),
             Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),
@@ -331,6 +332,7 @@ pub(super) fn stored(program: &Program, s: &Stmt) -> BTreeSet<BufId> {
             Stmt::Dispatch { kernel, .. } if kernel.index() < program.kernels.len() => {
                 into.extend(super::device::written(&program.kernels[*kernel]));
             }
+            Stmt::Call { args, .. } => into.extend(args.iter().map(|arg| arg.buf)),
             // A copy from the device.
             Stmt::Reside { buf, .. } => _ = into.insert(*buf),
             _ => {}

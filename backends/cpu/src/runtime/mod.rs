@@ -5,6 +5,8 @@
 
 #![allow(unsafe_code)]
 
+pub(crate) mod call;
+pub(crate) mod call_shape;
 pub(crate) mod device;
 pub(crate) mod entry;
 mod heap;

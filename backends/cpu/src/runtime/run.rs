@@ -1,5 +1,6 @@
 //! One call of an executable: its arguments, what it may use, and what became of it.
 
+use super::call_shape::Callees;
 use super::device::OnDevice;
 use super::heap::{LocalHeap, Pool};
 use super::profile::Marks;
@@ -38,6 +39,7 @@ pub(crate) struct Run<'a> {
     device: Option<OnDevice<'a>>,
     /// The lines that the program prints, and who takes them.
     print: Option<(&'a [Line], &'a PrintSink)>,
+    callees: Option<Callees<'a>>,
     /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs and sites share
     /// them.
     locks: [AtomicBool; LOCKS],
@@ -129,6 +131,7 @@ impl<'a> Run<'a> {
             fault: Mutex::new(None),
             device: None,
             print: None,
+            callees: None,
             locks: [const { AtomicBool::new(false) }; LOCKS],
             marks: None,
             unread: AtomicU64::new(0),
@@ -141,6 +144,14 @@ impl<'a> Run<'a> {
     /// The same run, whose lines go to `sink`.
     pub(crate) fn printing(self, lines: &'a [Line], sink: Option<&'a PrintSink>) -> Run<'a> {
         Run { print: sink.map(|sink| (lines, sink)), ..self }
+    }
+    /// The same run, which calls these closures.
+    pub(crate) fn calling(self, callees: Callees<'a>) -> Run<'a> {
+        Run { callees: Some(callees), ..self }
+    }
+    /// The closures that it calls.
+    pub(super) fn callees(&self) -> Option<Callees<'a>> {
+        self.callees
     }
     /// Prints a line that shows values with these bits.
     pub(super) fn print(&self, line: usize, args: &[u64]) {
@@ -215,6 +226,21 @@ impl<'a> Run<'a> {
     pub(super) fn ends(&self) -> bool {
         self.failed() || self.limits.stopped().is_some()
     }
+    /// Counts memory that is handed to a closure in place of a buffer, for as long as the result lives.
+    ///
+    /// # Errors
+    /// It would exceed the cap.
+    pub(super) fn hold_for(&self, buf: BufId, bytes: usize) -> Result<HeldFor<'_>, CpuFault> {
+        let before = self.live.fetch_add(bytes, Ordering::Relaxed);
+        let held = HeldFor { live: &self.live, bytes };
+        match self.limits.check(bytes as u64, before as u64, || self.pool.idle_bytes() as u64) {
+            Ok(()) => {
+                self.peak.fetch_max(before.saturating_add(bytes), Ordering::Relaxed);
+                Ok(held)
+            }
+            Err(over) => Err(CpuFault::OverCap { buf, over }),
+        }
+    }
     fn charge(&self, buf: BufId, bytes: usize) -> Result<(), OverCap> {
         let before = self.live.fetch_add(bytes, Ordering::Relaxed);
         if let Err(over) = self.limits.check(bytes as u64, before as u64, || self.pool.idle_bytes() as u64) {
@@ -234,6 +260,18 @@ impl<'a> Run<'a> {
         if let Some(marks) = &self.marks {
             marks.note(|at| MemoryEvent { at, buf, bytes, live: live as u64 });
         }
+    }
+}
+
+/// Memory that is counted as used until this is dropped.
+pub(super) struct HeldFor<'r> {
+    live: &'r AtomicUsize,
+    bytes: usize,
+}
+
+impl Drop for HeldFor<'_> {
+    fn drop(&mut self) {
+        self.live.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 

@@ -23,7 +23,7 @@ fn iterations(s: &Stmt) -> u64 {
             let extent = build::as_int(&l.extent).map_or(POLL_ITERATIONS, |n| n.max(0) as u64);
             extent.saturating_mul(inside.max(1))
         }
-        Stmt::Launch { .. } | Stmt::Dispatch { .. } => POLL_ITERATIONS,
+        Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Call { .. } => POLL_ITERATIONS,
         _ => inside,
     }
 }

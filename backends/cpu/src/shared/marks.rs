@@ -75,7 +75,7 @@ fn work(s: &Stmt) -> u64 {
     });
     let all = match s {
         Stmt::For(l) => build::as_int(&l.extent).map_or(MARKED_WORK, |n| inside.saturating_mul(n.max(0) as u64)),
-        Stmt::Launch { .. } | Stmt::Dispatch { .. } => MARKED_WORK,
+        Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Call { .. } => MARKED_WORK,
         Stmt::Store { value, .. } => nodes(value),
         _ => inside,
     };

@@ -76,6 +76,7 @@ fn collect(program: &Program, buf: BufId, s: &Stmt, into: &mut BTreeSet<Piece>) 
             Some(piece) => _ = into.insert(piece),
             None => return false,
         },
+        Stmt::Call { args, .. } => fine &= args.iter().all(|arg| arg.buf != buf),
         Stmt::Launch { task, .. } if task.index() < program.tasks.len() => {
             fine &= !program.tasks[*task].buffers.contains(&buf);
         }

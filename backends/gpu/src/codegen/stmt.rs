@@ -39,7 +39,7 @@ impl Gen<'_> {
             }
             Stmt::Atomic { body, .. } => self.atomic(body),
             Stmt::Assert { .. } | Stmt::Print { .. } => Err(Stop::Malformed("a check stands in it".to_string())),
-            Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Reside { .. } => {
+            Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Reside { .. } | Stmt::Call { .. } => {
                 Err(Stop::Malformed("a statement of the host stands in it".to_string()))
             }
             Stmt::Realize { func, .. } | Stmt::Provide { func, .. } => {

@@ -7,6 +7,7 @@ use halide_core::ids::{FuncId, ParamId};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType::{self, *};
 
+mod calls;
 mod conditions;
 mod order;
 

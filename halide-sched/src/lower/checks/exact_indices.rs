@@ -105,6 +105,9 @@ impl Finder<'_> {
             for read in &template.reads {
                 read.args.iter().enumerate().for_each(|(dim, e)| look(e, source_name(ctx, read.source), dim));
             }
+            for end in template.needs.iter().flat_map(|needs| needs.box_ends()) {
+                look(end, ctx.name(func).to_string(), 0);
+            }
             for (callee, args) in &template.calls {
                 args.iter().enumerate().for_each(|(dim, e)| look(e, ctx.name(*callee).to_string(), dim));
             }

@@ -161,6 +161,7 @@ impl Uses {
             Stmt::Store { buf, .. } | Stmt::Prefetch { buf, .. } | Stmt::Reside { buf, .. } => {
                 self.code.buffers.insert(*buf);
             }
+            Stmt::Call { args, .. } => self.code.buffers.extend(args.iter().map(|arg| arg.buf)),
             Stmt::Launch { task, .. } => {
                 let inner = &program.tasks[*task];
                 self.launched.syms.extend(inner.captures.iter().copied());

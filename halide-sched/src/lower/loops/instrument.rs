@@ -30,7 +30,7 @@
 use crate::lower::walk;
 use halide_core::ids::FuncId;
 use halide_ir::visit::{for_each_node, nested, substitute};
-use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
+use halide_ir::{BufId, CallArg, CalleeId, Expr, ExprKind, Program, Stmt, Sym, build};
 use std::collections::BTreeMap;
 
 /// The quantities that are counted of each Func.
@@ -143,6 +143,35 @@ impl Instrument<'_> {
         }
         counts
     }
+
+    /// The counts of a call: the points of its box, and the bytes of all boxes. What the closure does is its own.
+    fn of_call(&mut self, callee: CalleeId, args: &[CallArg]) -> Vec<Stmt> {
+        let results = self.program.callees[callee].results;
+        let owner = args.first().and_then(|first| {
+            let has_it = |(_, bufs): &(FuncId, &Vec<BufId>)| bufs.contains(&first.buf);
+            self.program.func_buffers.enumerate().find(has_it).map(|(func, _)| func)
+        });
+        let Some(func) = owner else { return Vec::new() };
+        let points = |arg: &CallArg| {
+            let extents = arg.bounds.iter().map(|(_, extent)| build::max(extent.clone(), build::int(0)));
+            extents.fold(build::int(1), build::mul)
+        };
+        let all = args.first().map_or(build::int(0), points);
+        // Inputs are not looked at where there is nothing to compute.
+        let is_called = build::lt(build::int(0), all.clone());
+        let mut counts = vec![self.count(func, Counted::Points, all)];
+        for (n, arg) in args.iter().enumerate() {
+            let bytes = build::mul(points(arg), build::int(self.program.buffers[arg.buf].elem.bytes() as i64));
+            if n < results {
+                counts.push(self.count(func, Counted::Stored, bytes));
+                continue;
+            }
+            let bytes = build::select(is_called.clone(), bytes, build::int(0));
+            counts.push(self.count(func, Counted::Loaded, bytes.clone()));
+            counts.push(self.count_source(func, arg.buf, bytes));
+        }
+        counts
+    }
 }
 
 fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
@@ -161,6 +190,10 @@ fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
                 let work = Work::of(cx.program, provide);
                 counts.extend(cx.of_points(func, &points, &work));
             }
+            build::block(counts.into_iter().chain([s]))
+        }
+        Stmt::Call { callee, ref args } => {
+            let counts = cx.of_call(callee, args);
             build::block(counts.into_iter().chain([s]))
         }
         Stmt::Realize { func, bounds, when, body } => {

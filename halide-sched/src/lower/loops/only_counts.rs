@@ -40,6 +40,7 @@ fn kept(s: Stmt) -> Stmt {
     match s {
         Stmt::Realize { body, .. } | Stmt::Produce { body, .. } => kept(*body),
         Stmt::Provide { .. } | Stmt::Atomic { .. } | Stmt::Print { .. } | Stmt::Prefetch { .. } => build::nothing(),
+        Stmt::Call { .. } => build::nothing(),
         Stmt::Assert { ref cond, ref args, .. } => {
             let of_data = std::iter::once(cond).chain(args).any(|e| any_node(e, is_read));
             if of_data { build::nothing() } else { s }

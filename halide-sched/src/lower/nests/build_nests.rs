@@ -195,6 +195,9 @@ fn emit_nest<'a>(
     pending: &mut Pending,
 ) -> Stmt {
     let instance = declare_loops(ctx, func, stage, plan, scope, &[]);
+    if let Some(needs) = &ctx.templates[&(func, stage)].needs {
+        return needs.call(func, &ctx.program.func_buffers[func], scope);
+    }
     emit_tree(ctx, &Tree::alone(instance), pending)
 }
 

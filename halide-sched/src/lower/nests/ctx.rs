@@ -1,6 +1,7 @@
 //! State that the early passes share: the program's tables while they grow, one template per definition, and one
 //! instance per place where a definition's loops stand.
 
+use crate::lower::nests::call::{Needs, callees};
 use crate::lower::nests::effects::{self, Row, Told};
 use crate::lower::nests::likely_if_innermost;
 use crate::lower::nests::translate::{Env, Translator};
@@ -35,6 +36,8 @@ pub(crate) struct Template {
     pub(crate) calls: Vec<(FuncId, Vec<Expr>)>,
     /// Effects: requirements and prints at each point, or once for the ranges of the domain.
     pub(crate) told: Vec<Told>,
+    /// The needs of the closure that computes it, if one does.
+    pub(crate) needs: Option<Needs>,
     /// The Func, if this is its first definition: what that reads of its own Func is there before the run.
     first_of: Option<FuncId>,
 }
@@ -67,7 +70,8 @@ impl Template {
     pub(crate) fn collect_reads(&mut self, sources: &IdVec<BufId, Source>) {
         // A read of the predicate is done at every point, so it comes first.
         let ranges = self.rvars.iter().flat_map(|(_, a, b)| [a, b]);
-        let always = self.predicate.iter().chain(ranges).map(|e| (e, false));
+        let corners = self.needs.iter().flat_map(|needs| &needs.reads);
+        let always = self.predicate.iter().chain(ranges).chain(corners).map(|e| (e, false));
         let guarded = self.sites.iter().flat_map(TemplateSite::exprs).map(|e| (e, true));
         let told = self.told.iter().flat_map(|t| t.exprs().map(|e| (e, t.guarded)));
         self.reads = collect_reads(sources, always.chain(guarded).chain(told));
@@ -276,6 +280,8 @@ impl<'a> Ctx<'a> {
         let (template, def) = (&self.templates[&(func, stage)], &pipeline.funcs[func]);
         let vars = template.dims.iter().zip(def.args.iter().map(|&v| pipeline.vars[v].clone()));
         let mut names: BTreeMap<Sym, String> = vars.map(|(s, name)| (*s, name)).collect();
+        let args: Vec<String> = def.args.iter().map(|&v| pipeline.vars[v].clone()).collect();
+        names.extend(template.needs.iter().flat_map(|needs| needs.names(&args)));
         if let Some(rdom) = def.stages[stage].rdom {
             let dims = template.rvars.iter().zip(&pipeline.rdoms[rdom].dims);
             names.extend(dims.map(|((s, ..), dim)| (*s, dim.name.clone())));
@@ -388,12 +394,14 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
             );
         }
     }
+    let callees = callees(plan, &func_buffers);
     Program {
         func_names: pipeline.funcs.iter().map(|f| f.name.clone()).collect(),
         buffers,
         image_buffers,
         func_buffers,
         params: pipeline.params.iter().map(|p| (p.name.clone(), p.ty)).collect(),
+        callees,
         ..Program::empty(Stage::Nest)
     }
 }
@@ -455,7 +463,8 @@ fn template(
     let pure = dims.iter().enumerate().map(is_own).collect();
     let calls = translator.take_calls();
     let (reads, first_of) = (Vec::new(), (stage == 0).then_some(func));
-    let mut template = Template { dims, rvars, pure, sites, predicate, reads, calls, told, first_of };
+    let needs = Needs::of(plan, func, translator.funcs, &mut placeholder);
+    let mut template = Template { dims, rvars, pure, sites, predicate, reads, calls, told, needs, first_of };
     template.collect_reads(sources);
     template
 }

@@ -53,6 +53,7 @@ fn has_bare_effect(s: &Stmt) -> bool {
         | Stmt::Print { .. }
         | Stmt::Provide { .. }
         | Stmt::Store { mask: None, .. }
+        | Stmt::Call { .. }
         | Stmt::Count { .. }
         | Stmt::Launch { .. }
         | Stmt::Dispatch { .. }
@@ -70,6 +71,7 @@ impl Changed {
     fn find(&mut self, s: &Stmt) {
         match s {
             Stmt::Store { buf, .. } | Stmt::Alloc { buf, .. } => drop(self.buffers.insert(*buf)),
+            Stmt::Call { args, .. } => self.buffers.extend(args.iter().map(|arg| arg.buf)),
             Stmt::Provide { .. } | Stmt::Realize { .. } | Stmt::Launch { .. } | Stmt::Dispatch { .. } => {
                 self.all = true
             }
@@ -158,6 +160,7 @@ impl Guards<'_> {
             | Stmt::Print { .. }
             | Stmt::Provide { .. }
             | Stmt::Store { mask: None, .. }
+            | Stmt::Call { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. }
             | Stmt::Dispatch { .. }

@@ -1,8 +1,9 @@
-//! Hints of schedules that change no loops: stores past the caches, and prefetches. Part of `build_nests`.
+//! Hints of schedules that change no loops: stores past the caches, and prefetches; and how often closures are called.
+//! Part of `build_nests`.
 
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::trace::LoweringTrace;
-use halide_ir::PrefetchRequest;
+use halide_ir::{PrefetchRequest, Scope};
 
 /// Says which of the schedule's hints no code comes of, and why.
 pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
@@ -60,6 +61,21 @@ pub(crate) fn prefetches(ctx: &mut Ctx<'_>, trace: &mut LoweringTrace) {
         // Stages whose loops run as one may ask for the same.
         if !info.prefetches.contains(&request) {
             info.prefetches.push(request);
+        }
+    }
+}
+
+/// Says how often closures are called.
+pub(crate) fn explain_calls(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
+    for callee in &ctx.plan.pipeline.callees {
+        for scope in ctx.computed.get(&callee.func).into_iter().flatten() {
+            let often = match scope {
+                Scope::Root => "its closure is called once per run".to_string(),
+                Scope::Body(l) => {
+                    format!("its closure is called once per iteration of {}", ctx.program.loops[*l].with_case())
+                }
+            };
+            trace.did(callee.stage.name.clone(), often);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Loop nests as scheduled: statements, the algebra of split variables, and what holds of a definition.
 
 pub(crate) mod build_nests;
+pub(crate) mod call;
 pub(crate) mod compute_with;
 pub(crate) mod ctx;
 pub(crate) mod cut;

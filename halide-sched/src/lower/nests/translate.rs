@@ -72,7 +72,7 @@ impl Env {
 /// Translates expressions of one plan.
 pub(crate) struct Translator<'a> {
     pub(crate) plan: &'a Plan,
-    funcs: &'a IdVec<FuncId, Vec<BufId>>,
+    pub(crate) funcs: &'a IdVec<FuncId, Vec<BufId>>,
     images: &'a IdVec<ImageId, BufId>,
     index: IndexTable,
     inlined: Map<(FuncId, u8, Vec<Expr>), Expr>,
@@ -246,7 +246,9 @@ impl Translator<'_> {
     /// Reads the value that the defined output holds before the run; zero if the Func is not an output.
     fn before(&self, element: u8, ty: ScalarType, env: &Env) -> Expr {
         let pipeline = &self.plan.pipeline;
-        match env.own.filter(|f| pipeline.outputs.contains(f)) {
+        // Of a Func that a closure computes, it is what the closure leaves there.
+        let is_called = |f: &FuncId| pipeline.callees.iter().any(|callee| callee.func == *f);
+        match env.own.filter(|f| pipeline.outputs.contains(f) || is_called(f)) {
             Some(func) => {
                 let args = pipeline.funcs[func].args.iter().map(|v| env.vars[v].clone()).collect();
                 build::read(self.funcs[func][element as usize], ty, args)

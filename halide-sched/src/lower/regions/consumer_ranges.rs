@@ -74,8 +74,12 @@ impl Finder<'_> {
     pub(crate) fn own_ranges(&self, func: FuncId, stage: usize, scope: Scope) -> BTreeMap<Sym, Interval> {
         let template = &self.ctx.templates[&(func, stage)];
         let region = computed(self.ctx, &self.found, self.facts, func, stage, scope);
-        let mut ranges: BTreeMap<Sym, Interval> =
-            template.dims.iter().copied().zip(region.into_iter().map(interval)).collect();
+        let region: Vec<Interval> = region.into_iter().map(interval).collect();
+        let mut ranges: BTreeMap<Sym, Interval> = template.dims.iter().copied().zip(region.iter().cloned()).collect();
+        if let Some(needs) = &template.needs {
+            let is_own = self.ctx.computed.get(&func).is_some_and(|places| places.contains(&scope));
+            ranges.extend(needs.ranges(&region, is_own, self.facts));
+        }
         for (s, min, extent) in &template.rvars {
             let last = build::offset(build::add(min.clone(), extent.clone()), -1);
             ranges.insert(*s, self.simple((min.clone(), last)));

@@ -259,6 +259,7 @@ impl Finder<'_> {
         for stage in (0..stages).rev() {
             for (dim, (min, max)) in std::mem::take(&mut current).into_iter().enumerate() {
                 for (edge, end) in [(Edge::Min, min), (Edge::Max, max)] {
+                    let end = self.within_outer_box((func, stage, dim), edge, scope, end);
                     let end = self.intersected((func, stage, dim), edge, scope, end);
                     self.record(scope, bound_sym(func, stage, dim, edge, scope), end);
                 }

@@ -58,6 +58,29 @@ impl Finder<'_> {
         }
     }
 
+    /// Keeps an end of the region of an input of a closure to that of the nearest scope around it, where the box may
+    /// reach further although the region that the closure is called for is less: that may be empty, when something
+    /// slides, and then nothing is needed.
+    pub(crate) fn within_outer_box(
+        &self,
+        (func, stage, dim): (FuncId, usize, usize),
+        edge: Edge,
+        at: Scope,
+        own: Expr,
+    ) -> Expr {
+        let callee = self.ctx.plan.pipeline.callees.iter().find(|callee| callee.inputs.contains(&func));
+        let needs = callee.and_then(|callee| self.ctx.templates[&(callee.func, 0)].needs.as_ref());
+        if !needs.is_some_and(|needs| needs.may_reach_further(func, dim)) {
+            return own;
+        }
+        let Some(outer_at) = self.ctx.enclosing(at).skip(1).find(|&s| self.demanded.contains(&(func, s))) else {
+            return own;
+        };
+        let outer = build::sym(bound_sym(func, stage, dim, edge, outer_at));
+        let op = if edge == Edge::Min { BinOp::Max } else { BinOp::Min };
+        simplify(&build::binary(op, own, outer), self.facts)
+    }
+
     /// Intersects an end of a region with that of the nearest scope around it, if a rule decided.
     pub(crate) fn intersected(&mut self, of: (FuncId, usize, usize), edge: Edge, at: Scope, own: Expr) -> Expr {
         let (func, stage, dim) = of;

@@ -49,7 +49,7 @@ use halide_core::types::ScalarType;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{
-    BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build,
+    BufId, BufferInfo, CallArg, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build,
 };
 use halide_solve::simplify::{Facts, simplify};
 
@@ -59,6 +59,7 @@ pub fn flatten_storage(program: Program) -> Program {
         let mut cx = Flatten {
             program,
             places: Map::default(),
+            extents: Map::default(),
             named: Set::default(),
             tiny: Set::default(),
             definitions: Map::default(),
@@ -75,6 +76,8 @@ struct Flatten<'p> {
     program: &'p mut Program,
     /// For the allocations around: minimum and stride of each dimension, a constant or a symbol.
     places: Map<BufId, Vec<(Expr, Expr)>>,
+    /// For the allocations around: the extent of each dimension.
+    extents: Map<BufId, Vec<Expr>>,
     /// Buffers whose `Sym::Buffer` symbols are bound already.
     named: Set<BufId>,
     /// Buffers that registers could hold, or threads of a GPU.
@@ -91,6 +94,10 @@ fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::Realize { func, bounds, when, body } => realize(cx, func, bounds, when, *body),
         Stmt::Provide { args, values, mask, .. } => provide(cx, args, values, mask),
+        Stmt::Call { callee, args } => {
+            let args = args.iter().map(|arg| handed(cx, arg)).collect();
+            Stmt::Call { callee, args }
+        }
         Stmt::Prefetch { buf, at, cache } => {
             let at: Vec<Expr> = at.iter().map(|a| expression(cx, a)).collect();
             Stmt::Prefetch { buf, at: vec![offset(cx, buf, &at)], cache }
@@ -112,6 +119,17 @@ fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
         }
         other => walk::map_stmt(other, cx, expression, statement),
     }
+}
+
+/// A box that a closure is handed, with the memory that it is part of.
+fn handed(cx: &mut Flatten<'_>, arg: &CallArg) -> CallArg {
+    let arg = arg.map(&mut |e| expression(cx, e));
+    let extents = cx.extents.get(&arg.buf).cloned().unwrap_or_default();
+    let memory = extents.into_iter().enumerate().map(|(d, extent)| {
+        let (min, stride) = place(cx, arg.buf, d);
+        [min, extent, stride]
+    });
+    CallArg { memory: memory.collect(), ..arg }
 }
 
 /// Reads become loads.
@@ -179,9 +197,17 @@ fn realize(cx: &mut Flatten<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>, when: 
     let bounds: Vec<(Expr, Expr)> = bounds.iter().map(|(m, e)| (expression(cx, m), expression(cx, e))).collect();
     let buffers = cx.program.func_buffers[func].clone();
     let layouts: Vec<Layout> = buffers.iter().map(|&buf| layout(cx, buf, &bounds)).collect();
+    if let Some(when) = &when {
+        // Elsewhere there is no memory.
+        for buf in &buffers {
+            let extents = cx.extents.get_mut(buf).into_iter().flatten();
+            extents.for_each(|e| *e = build::select(when.clone(), e.clone(), build::int(0)));
+        }
+    }
     let mut result = statement(cx, body);
     for layout in layouts.into_iter().rev() {
         cx.places.remove(&layout.buf);
+        cx.extents.remove(&layout.buf);
         result = allocate(cx, layout, when.as_ref(), result);
     }
     result
@@ -234,6 +260,7 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     // In floats, the product cannot overflow.
     let fits = if most <= limit { build::boolean(true) } else { build::le(size, float(build::int(limit))) };
     cx.places.insert(buf, dims);
+    cx.extents.insert(buf, extents);
     let most = if cx.in_kernel { i64::MAX } else { REGISTER_BYTES / info.elem.bytes() as i64 };
     if build::as_int(&step).is_some_and(|n| n <= most) {
         cx.tiny.insert(buf);

@@ -82,6 +82,7 @@ impl Uses<'_> {
         let last = &mut self.last;
         match s {
             Stmt::Store { buf, .. } | Stmt::Prefetch { buf, .. } => _ = last.insert(*buf, at),
+            Stmt::Call { args, .. } => last.extend(args.iter().map(|arg| (arg.buf, at))),
             Stmt::Launch { task, .. } => last.extend(self.program.tasks[*task].buffers.iter().map(|b| (*b, at))),
             Stmt::Dispatch { kernel, .. } => {
                 last.extend(self.program.kernels[*kernel].buffers.iter().map(|b| (b.buf, at)));

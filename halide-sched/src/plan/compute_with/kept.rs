@@ -36,7 +36,10 @@ impl Kept<'_> {
     /// Returns true if a Func has no loops and no storage of its own.
     pub(super) fn is_inlined(&self, func: FuncId) -> bool {
         let asks = !matches!(&self.drafts[func].compute, None | Some((Request::Inline, _)));
-        !asks && self.drafts[func].stages.len() == 1 && !self.graph.data().outputs.contains(&func)
+        !asks
+            && self.drafts[func].called.is_none()
+            && self.drafts[func].stages.len() == 1
+            && !self.graph.data().outputs.contains(&func)
     }
 
     /// The stages that need values of `func`, directly or by way of Funcs that are inlined.

@@ -23,6 +23,21 @@ macro_rules! places {
         MemoizePrints { func: String, at: Location } =>
             format!("`{func}` cannot be memoized, since its values print at {at}, and would print once only"),
             help "leave out memoize() or the print";
+        CalleeValues { func: String } =>
+            format!("the values of `{func}` are computed by a closure that is called once, in no loops"),
+            help "say it of the extern stage, which copies them";
+        CalleeInput { func: String } =>
+            format!("`{func}` is a copy of what a closure needs, computed and stored where that is called"),
+            help "say only of it what its loops are";
+        CalleeSite { func: String, stage: String } =>
+            format!("the closure of `{stage}` needs `{func}` before the loops of `{stage}` run, which copy its results"),
+            help format!("compute `{func}` where `{stage}` is computed, or around that");
+        CalledInVectors { func: String, var: String } =>
+            format!("the closure of `{func}` would be called in lanes: `{var}` is vectorized"),
+            help "compute it at a loop around that one, or let that loop be serial";
+        CalledInKernel { func: String, var: String } =>
+            format!("the closure of `{func}` would be called on a GPU: `{var}` is a loop over blocks or threads"),
+            help "compute it at the root or at a loop of the host";
         OutputStorage { func: String } => format!("`{func}` is an output, whose memory the caller gives");
         SiteInline { func: String } =>
             format!("`{func}` is computed inline, so it has no loops"),

@@ -32,6 +32,25 @@ pub(crate) struct FuncDraft {
     pub(crate) folded: Option<usize>,
     /// The last directive that keeps the values between runs.
     pub(crate) memoized: Option<usize>,
+    /// Its part in the calls of a closure, if it has one.
+    pub(crate) called: Option<CalleeRole>,
+}
+
+/// The part that a Func has in the calls of a closure in loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CalleeRole {
+    /// It is a copy of what the closure needs of an input.
+    Input,
+    /// The closure computes its values.
+    Values,
+}
+
+/// The part of a Func in the calls of closures.
+fn role(pipeline: &Pipeline, func: FuncId) -> Option<CalleeRole> {
+    pipeline.callees.iter().find_map(|callee| match callee.func == func {
+        true => Some(CalleeRole::Values),
+        false => callee.inputs.contains(&func).then_some(CalleeRole::Input),
+    })
 }
 
 /// A level that a directive asks for.
@@ -61,6 +80,7 @@ pub(super) fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         needs_storage: None,
         folded: None,
         memoized: None,
+        called: role(pipeline, func),
     }
 }
 

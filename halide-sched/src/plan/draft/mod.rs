@@ -1,5 +1,6 @@
 //! Every Func while directives are applied: what a schedule says, resolved to ids, before levels are chosen.
 
+mod called;
 mod drafter;
 mod func;
 mod func_draft;
@@ -8,7 +9,7 @@ mod memoized;
 mod said;
 mod storage;
 
-pub(super) use func_draft::{FuncDraft, Request};
+pub(super) use func_draft::{CalleeRole, FuncDraft, Request};
 pub(super) use said::{float_mode, said_monoid};
 
 use drafter::Drafter;
@@ -57,6 +58,10 @@ pub(super) fn apply(
             continue;
         }
         if let Some(func) = drafter.known_func(&directive.subject.func) {
+            if let Some(problem) = called::refused(&pipeline.funcs[func].name, drafts[func].called, &directive.verb) {
+                drafter.errors.report(number, problem);
+                continue;
+            }
             drafter.directive(number, directive, func, &mut drafts[func]);
         }
     }

@@ -1,12 +1,13 @@
 //! The places at which each Func is computed, stored and allocated: consumers first, because a place is a loop of a
 //! consumer.
 
+mod called;
 mod copies;
 mod storage;
 
 use super::compute_with::{self, Joined};
 use super::diagnostics::{Errors, Problem};
-use super::draft::{FuncDraft, Request};
+use super::draft::{CalleeRole, FuncDraft, Request};
 use super::graph::{Graph, Stage};
 use super::owner::with_owner;
 use super::stage::StageDraft;
@@ -91,7 +92,8 @@ impl Chooser<'_, '_, '_> {
     /// Returns true if the Func is substituted into its consumers.
     fn is_inline(&self, func: FuncId) -> bool {
         let asked = self.drafts[func].compute.as_ref().map(|(request, _)| request);
-        matches!(asked, None | Some(Request::Inline)) && !self.has_updates(func) && !self.outputs.contains(&func)
+        let is_own = self.outputs.contains(&func) || self.drafts[func].called.is_some();
+        matches!(asked, None | Some(Request::Inline)) && !self.has_updates(func) && !is_own
     }
 
     /// The level where the values of a Func are computed, once it is chosen.
@@ -105,6 +107,9 @@ impl Chooser<'_, '_, '_> {
         }
         if self.drafts[func].memoized.is_some() {
             return self.memoized(func);
+        }
+        if self.drafts[func].called.is_some() {
+            return Levels::all(self.of_call(func));
         }
         match self.drafts[func].compute.clone() {
             None | Some((Request::Inline, _)) => {
@@ -188,6 +193,9 @@ impl Chooser<'_, '_, '_> {
         let outside: Vec<&Stage> = users.iter().filter(|u| place(u) == Some(false)).collect();
         match outside.first() {
             None => Ok(level),
+            Some((user, _)) if self.is_copied_by(*user, *host) => {
+                Err(Some(Problem::CalleeSite { func: self.name(func), stage: self.name(*host) }))
+            }
             Some(_) if outside.len() == users.len() && users.iter().all(|(f, _)| f != host) => {
                 Err(Some(Problem::SiteNotConsumer { func: self.name(func), site: self.name(*host) }))
             }
@@ -211,6 +219,9 @@ impl Chooser<'_, '_, '_> {
         }
         if self.chosen[host].is_none() {
             return Err(Some(Problem::SiteNotConsumer { func: self.name(func), site: self.name(host) }));
+        }
+        if self.drafts[host].called == Some(CalleeRole::Values) {
+            return Err(Some(Problem::CalleeValues { func: self.name(host) }));
         }
         let draft = &self.drafts[host].stages[stage];
         let var = match draft.find(var) {

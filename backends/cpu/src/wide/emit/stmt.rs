@@ -56,6 +56,7 @@ impl Emit<'_> {
             Stmt::Atomic { .. } => refuse("an atomic step"),
             Stmt::Count { .. } => refuse("a count"),
             Stmt::Print { .. } => refuse("a line to print"),
+            Stmt::Call { .. } => refuse("a call of a closure"),
             Stmt::Launch { .. } => refuse("a parallel loop"),
             Stmt::Dispatch { .. } | Stmt::Reside { .. } | Stmt::Barrier => refuse("work for a GPU"),
             Stmt::Realize { .. } | Stmt::Provide { .. } => refuse("storage that is not linear"),

@@ -109,6 +109,7 @@ impl<'p> Found<'p> {
             Stmt::For(l) => self.defs.bind(Sym::Loop(l.id), Definition::Loop(l.min.clone(), l.extent.clone())),
             Stmt::Alloc { buf, .. } => self.elements.allocate(*buf, self.defs.len()),
             Stmt::Store { buf, value, .. } => self.elements.store(*buf, value),
+            Stmt::Call { args, .. } => args.iter().for_each(|arg| self.elements.store_anything(arg.buf)),
             Stmt::Dispatch { kernel, grid } => self.kernel(program, *kernel, grid),
             _ => {}
         }

@@ -99,6 +99,7 @@ impl<'p> Judge<'p> {
                 }
                 return;
             }
+            Stmt::Call { args, .. } => all.unknown |= args.iter().any(|arg| !all.own.contains(&arg.buf)),
             Stmt::Free { .. } | Stmt::Dispatch { .. } | Stmt::Launch { .. } | Stmt::Reside { .. } => all.unknown = true,
             _ => {}
         }

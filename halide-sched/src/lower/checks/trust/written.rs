@@ -139,7 +139,7 @@ fn reads(s: &Stmt, buf: BufId) -> bool {
     if matches!(s, Stmt::Dispatch { .. } | Stmt::Launch { .. } | Stmt::Reside { .. }) {
         return true;
     }
-    let mut found = false;
+    let mut found = matches!(s, Stmt::Call { args, .. } if args.iter().any(|arg| arg.buf == buf));
     visit::for_each_expr(s, |e| found |= loads(e, buf));
     visit::nested(s).for_each(|inner| found |= found || visit::deep(|| reads(inner, buf)));
     found

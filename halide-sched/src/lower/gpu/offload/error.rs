@@ -123,6 +123,11 @@ pub enum KernelProblem {
     },
     /// Something is printed.
     Prints,
+    /// A closure is called.
+    Calls {
+        /// The extern stage.
+        stage: String,
+    },
     /// A check that needs values which only the kernel has.
     Check {
         /// The message of the check.
@@ -164,6 +169,7 @@ impl KernelProblem {
             | KernelProblem::MoreThreadsThanLanes { .. }
             | KernelProblem::LanesNotInnermost { .. }
             | KernelProblem::Prints
+            | KernelProblem::Calls { .. }
             | KernelProblem::Check { .. } => None,
         }
     }
@@ -271,6 +277,10 @@ impl KernelProblem {
             KernelProblem::Prints => (
                 "a kernel cannot print".to_string(),
                 "compute what prints outside of kernels, or leave `print` out".to_string(),
+            ),
+            KernelProblem::Calls { stage } => (
+                format!("a kernel cannot call the closure of the extern stage `{stage}`"),
+                "compute the stage at the root or at a loop of the host".to_string(),
             ),
             KernelProblem::Check { what } => (
                 format!("a check that needs values of the kernel cannot stop the run: {what}"),

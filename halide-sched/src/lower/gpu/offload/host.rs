@@ -90,6 +90,9 @@ impl Take<'_> {
                 build::nothing()
             }
             Stmt::Print { .. } => return Err(KernelProblem::Prints),
+            Stmt::Call { callee, .. } => {
+                return Err(KernelProblem::Calls { stage: self.program.callees[callee].name.clone() });
+            }
             Stmt::Count { .. } => {
                 self.taken.counted = true;
                 build::nothing()

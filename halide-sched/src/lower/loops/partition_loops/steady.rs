@@ -181,6 +181,7 @@ impl Search<'_> {
             | Stmt::Print { .. }
             | Stmt::Free { .. }
             | Stmt::Prefetch { .. }
+            | Stmt::Call { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. }
             | Stmt::Dispatch { .. }

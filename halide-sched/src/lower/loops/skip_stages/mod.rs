@@ -141,6 +141,7 @@ fn uses(s: &Stmt, func: FuncId, bufs: &[BufId]) -> bool {
         let mut found = match s {
             Stmt::Provide { func: f, .. } => *f == func,
             Stmt::Prefetch { buf, .. } => bufs.contains(buf),
+            Stmt::Call { args, .. } => args.iter().any(|arg| bufs.contains(&arg.buf)),
             _ => false,
         };
         visit::for_each_expr(s, |e| found = found || visit::any_node(e, reads));

@@ -136,6 +136,9 @@ impl<'p> Survey<'p> {
         visit::for_each_expr(s, |e| {
             found.extend(funcs_read(e, &self.owner).into_iter().map(|f| (f, here.path.clone())))
         });
+        if let Stmt::Call { args, .. } = s {
+            found.extend(args.iter().filter_map(|arg| Some((*self.owner.get(&arg.buf)?, here.path.clone()))));
+        }
         found.into_iter().filter(|(f, _)| Some(*f) != own).for_each(|(f, when)| self.add(f, when, here));
         self.nested(s, here);
     }

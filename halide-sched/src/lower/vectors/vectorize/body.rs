@@ -222,6 +222,11 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             };
             Stmt::Prefetch { buf: *buf, at: at.iter().map(first).collect(), cache: *cache }
         }
+        // A plan with such a loop is refused.
+        Stmt::Call { .. } => {
+            cx.fail("it calls a closure");
+            s.clone()
+        }
         Stmt::Realize { .. }
         | Stmt::Provide { .. }
         | Stmt::Free { .. }
