@@ -5,6 +5,7 @@
 //! Schedules are lines that are kept where they are legal, so each case is. What a family draws is made to be served: a
 //! case that is refused is a failure, where the family says so.
 
+mod ahead;
 mod blocks;
 mod borders;
 mod columns;
@@ -54,7 +55,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 37] = {
+const FAMILIES: [Family; 38] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -96,6 +97,7 @@ const FAMILIES: [Family; 37] = {
         Family { gpu: true, ..family("blocks", blocks::blocks, false) },
         family("indices", indices::indices, false),
         family("moved", tails::moved, false),
+        family("ahead", ahead::ahead, false),
     ]
 };
 

@@ -281,6 +281,12 @@ fn in_blocks() -> storage::split_storage::Splits {
     BTreeMap::from([(FuncId(2), parts)])
 }
 
+/// `g` is computed ahead, in storage of each iteration's own.
+fn ahead() -> loops::fork_producers::Asked {
+    let g = BTreeSet::from([FuncId(2)]);
+    loops::fork_producers::Asked { funcs: g.clone(), in_turn: g }
+}
+
 on_plans! {
     build_nests_example "nests/build_nests.rs" of pipeline: built;
     infer_bounds_example "regions/infer_bounds.rs" of pipeline: bounded;
@@ -295,6 +301,12 @@ on_plans! {
 on_programs! {
     uniquify_example "loops/uniquify.rs" at "bounded": |p, _| loops::uniquify::uniquify(p);
     skip_stages_example "loops/skip_stages/mod.rs" at "bounded": |p, t| loops::skip_stages::skip_stages(p, &Facts::new(), t);
+    ring_buffer_example "storage/ring_buffer.rs" at "bounded":
+        |p, _| storage::ring_buffer::ring_buffer(p, &BTreeMap::from([(FuncId(0), 2)]));
+    fork_producers_example "loops/fork_producers/mod.rs" at "bounded":
+        |p, t| loops::fork_producers::fork_producers(p, &ahead(), &Facts::new(), t);
+    fork_siblings_example "loops/fork_siblings.rs" at "bounded":
+        |p, t| loops::fork_siblings::fork_siblings(p, &BTreeSet::from([FuncId(0)]), t);
     hoist_storage_example "storage/hoist_storage.rs" at "bounded": |p, t| storage::hoist_storage::hoist_storage(at_root(p), &Facts::new(), t);
     inject_prefetches_example "loops/inject_prefetches/mod.rs" at "bounded":
         |p, t| loops::inject_prefetches::inject_prefetches(of_image(p), &Facts::new(), t);

@@ -83,6 +83,7 @@ pub(crate) fn lower_to_hoisted(plan: &Plan, options: &LowerOptions) -> Result<(L
     pass("uniquify", &mut |p, _| loops::uniquify::uniquify(p));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
     pass("skip_stages", &mut |p, t| loops::skip_stages::skip_stages(p, &facts, t));
+    pass("ring_buffer", &mut |p, _| storage::ring_buffer::ring_buffer(p, &storage::ring_buffer::rings(plan)));
     pass("hoist_storage", &mut |p, t| storage::hoist_storage::hoist_storage(p, &facts, t));
     Ok((lowered, facts))
 }
@@ -95,17 +96,28 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     lower_hoisted(lower_to_hoisted(plan, options)?, plan, options)
 }
 
+/// A function that runs a pass of a name.
+type RunPass<'r> = &'r mut dyn FnMut(&'static str, &mut dyn FnMut(Program, &mut LoweringTrace) -> Program);
+
+/// Makes tasks of what is asked to be computed ahead, or beside others.
+fn fork_tasks(plan: &Plan, facts: &Facts, pass: RunPass<'_>) {
+    let asked = loops::fork_producers::asked(plan);
+    pass("fork_producers", &mut |p, t| loops::fork_producers::fork_producers(p, &asked, facts, t));
+    let asked = loops::fork_siblings::asked(plan);
+    pass("fork_siblings", &mut |p, t| loops::fork_siblings::fork_siblings(p, &asked, t));
+}
+
 /// Lowers what [`lower_to_hoisted`] gave.
 fn lower_hoisted(
     (Lowered { mut program, mut trace, .. }, facts): (Lowered, Facts),
     plan: &Plan,
     options: &LowerOptions,
 ) -> Result<Lowered, Vec<LowerError>> {
-    let most = plan.target.budget.nodes;
-    let mut counters = Vec::new();
+    let (most, mut counters) = (plan.target.budget.nodes, Vec::new());
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         run_pass(&mut program, &mut trace, name, f);
     };
+    fork_tasks(plan, &facts, &mut pass);
     if options.count {
         // Before storage is split and flattened: later, there is padding, and one statement may compute several points.
         pass("instrument", &mut |p, _| {

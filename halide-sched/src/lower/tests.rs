@@ -125,6 +125,43 @@ fn hoist_storage_keeps_meaning() {
 }
 
 #[test]
+fn ring_buffer_keeps_meaning() {
+    let made = Cell::new(0);
+    let pass = |p: Program| {
+        let own = |func: &halide_core::ids::FuncId| {
+            p.func_buffers[*func].iter().all(|b| p.buffers[*b].role == BufferRole::Internal)
+        };
+        let rings = p.func_buffers.ids().filter(own).map(|func| (func, 2)).collect();
+        counted(&made, loops::uniquify::uniquify(p), |p| storage::ring_buffer::ring_buffer(p, &rings))
+    };
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+    assert!(made.get() > 100, "{}", made.get());
+}
+
+#[test]
+fn fork_producers_keeps_meaning() {
+    let made = Cell::new(0);
+    let pass = |p: Program| {
+        let funcs = p.func_buffers.ids().collect();
+        let asked = loops::fork_producers::Asked { funcs, ..Default::default() };
+        let fork = |p| loops::fork_producers::fork_producers(p, &asked, &Facts::new(), &mut LoweringTrace::new());
+        counted(&made, loops::uniquify::uniquify(p), fork)
+    };
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn fork_siblings_keeps_meaning() {
+    let made = Cell::new(0);
+    let pass = |p: Program| {
+        let asked = p.func_buffers.ids().collect();
+        let fork = |p| loops::fork_siblings::fork_siblings(p, &asked, &mut LoweringTrace::new());
+        counted(&made, loops::uniquify::uniquify(p), fork)
+    };
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
 fn instrument_keeps_meaning() {
     let made = Cell::new(0);
     let pass = |p: Program| counted(&made, p, |p| loops::instrument::instrument(p).0);

@@ -7,6 +7,8 @@ use crate::schedule::Verb;
 pub struct StageOptions {
     /// True if values are to be written with non-temporal stores, false if never; `None` leaves it to lowering.
     pub stream: Option<bool>,
+    /// True if the schedule asks for loads past the caches.
+    pub stream_loads: bool,
     /// True if the schedule vouches that no result depends on races.
     pub races_allowed: bool,
     /// True if the code generator is not to unroll its innermost loops.
@@ -18,6 +20,7 @@ impl StageOptions {
     pub(super) fn set(&mut self, verb: &Verb) -> bool {
         match verb {
             Verb::StreamStores => self.stream = Some(true),
+            Verb::StreamLoads => self.stream_loads = true,
             Verb::CacheStores => self.stream = Some(false),
             Verb::NeverUnroll => self.never_unroll = true,
             Verb::AllowRaceConditions => self.races_allowed = true,

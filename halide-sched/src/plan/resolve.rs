@@ -77,6 +77,8 @@ fn plan(draft: FuncDraft, levels: Levels, labels: &mut Labels) -> FuncPlan {
         store,
         hoist,
         storage: draft.storage,
+        ring: draft.ring.map(|(copies, _)| copies),
+        is_async: draft.ahead.is_some(),
         memory: draft.memory,
         copies: draft.copies.into_keys().collect(),
         bounds: draft.bounds,

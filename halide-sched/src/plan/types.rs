@@ -45,6 +45,10 @@ pub struct FuncPlan {
     pub hoist: Level,
     /// Dimensions of the storage from smallest stride to largest; a dimension of the Func that is split has two.
     pub storage: Vec<StorageDim>,
+    /// The number of copies of the storage, where a schedule says that.
+    pub ring: Option<i64>,
+    /// True if it is computed for the next iteration while this one runs.
+    pub is_async: bool,
     /// The kind of memory.
     pub memory: halide_ir::Memory,
     /// The memories, of host or device, to which its values are copied as soon as they are computed.

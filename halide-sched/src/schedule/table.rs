@@ -193,6 +193,18 @@ macro_rules! with_directives {
                     hoist_storage(stage: Stage, var: Loop) => [Verb::HoistStorage(Site::new(stage, var))];
                 }
             }
+            Func RingBuffer(copies: Integer) {
+                /// Keeps `copies` copies of the Func's storage, which the iterations of the loop that it is stored in
+                /// take in turn: one lives on while the next one is written (`async`). The memory is allocated outside
+                /// of that loop (`hoist_storage`).
+                "ring_buffer" as "ring_buffer" { ring_buffer; }
+            }
+            Func Async {} {
+                /// Computes the Func for the next iteration of the loop that it is computed in while this one runs, on
+                /// another thread. The next iteration needs storage of its own for that (`ring_buffer`). At the root,
+                /// computes it at the same time as the Funcs after it that do not need it.
+                "async" as "async" { async_; }
+            }
             Func ReorderStorage(dims: Dims) {
                 /// Puts dimensions of the storage in this order, smallest stride first, in the places that they have
                 /// now.
@@ -258,6 +270,12 @@ macro_rules! with_directives {
             Stage StreamStores {} {
                 /// Asks for values to be stored past the caches, since nothing reads them soon.
                 "stream_stores" as "" { stream_stores; }
+            }
+            Stage StreamLoads {} {
+                /// Asks for what the stage reads to be loaded past the caches, since nothing reads it again soon. No
+                /// processor that there is code for has such loads of ordinary memory, so no code comes of it, and
+                /// `--explain` says so.
+                "stream_loads" as "stream_loads" { stream_loads; }
             }
             Stage CacheStores {} {
                 /// Asks for values to be stored through the caches, also those of an output that is far larger than
@@ -372,6 +390,8 @@ macro_rules! with_spellings {
             Stage "tile" as "tile" (tiling: Tiling) => tiling.verbs();
             /// Tiles by `factors`, and runs tiles as blocks and the points of a tile as threads.
             Stage "gpu_tile" as "gpu_tile" (tiling: Tiling) => tiling.gpu_verbs();
+            /// Computes the Func where it is used, each time: what is inlined is so before anything else is done.
+            Func "eager_inline" as "eager_inline" () => vec![Verb::ComputeInline];
             /// Cuts a loop into prologue, steady state and epilogue, or not.
             Stage "partition" as "partition" (var: Loop, how: Partition) => vec![Verb::Partition { var, how }];
         }

@@ -45,6 +45,20 @@ impl Draw<'_> {
         if self.one_in(5) {
             let verb = self.outer_site(func).map_or(Verb::HoistStorageRoot, Verb::HoistStorage);
             self.say(&subject, verb);
+            self.ahead(&subject);
+        } else if self.one_in(8) {
+            self.ahead(&subject);
+        }
+    }
+
+    /// Computes a Func before it is needed, in copies of its storage.
+    fn ahead(&mut self, subject: &Subject) {
+        if self.one_in(2) {
+            let copies = self.one_of([2, 2, 3]);
+            self.say(subject, Verb::RingBuffer(copies));
+        }
+        if self.one_in(2) {
+            self.say(subject, Verb::Async);
         }
     }
 

@@ -79,7 +79,7 @@ fn every_word_is_drawn() {
     let host = words_drawn(|seed| random_schedule(&p, &TARGET, seed, options));
     let gpu = words_drawn(|seed| random_gpu_schedule(&p, &target, seed, RandomOptions::default()));
     // What a schedule prints as other words.
-    let short = ["tile", "gpu_tile", "partition"];
+    let short = ["tile", "gpu_tile", "partition", "eager_inline"];
     for word in rows().map(|row| row.word).filter(|word| !short.contains(word)) {
         let on_device = word.starts_with("gpu_") || word.starts_with("copy_");
         assert!((if on_device { &gpu } else { &host }).contains(word), "{word} is not among {host:?} and {gpu:?}");

@@ -90,10 +90,10 @@ impl Draw<'_> {
                 }
                 // By what was drawn anyway, so that seeds keep the rest of their schedules.
                 (_, Some(var), Some(inner), _) if vars.first() != Some(&var) => {
-                    if loops.last() == Some(&inner) {
-                        Verb::NeverUnroll
-                    } else {
-                        Verb::CacheStores
+                    match loops.iter().position(|l| *l == inner) {
+                        Some(0) => Verb::StreamLoads,
+                        Some(n) if n + 1 == loops.len() => Verb::NeverUnroll,
+                        _ => Verb::CacheStores,
                     }
                 }
                 _ => Verb::StreamStores,

@@ -45,6 +45,7 @@ fn may_be_idle(verb: &Verb) -> bool {
             | Verb::Partition { .. }
             | Verb::Prefetch { .. }
             | Verb::StreamStores
+            | Verb::StreamLoads
             | Verb::CacheStores
             | Verb::NeverUnroll
             | Verb::FoldStorage { .. }

@@ -6,6 +6,7 @@ mod adjoints_random;
 mod adjoints_refused;
 mod adversary;
 mod asked;
+mod asynchronous;
 #[cfg(feature = "cpu")]
 mod budget;
 mod callable;

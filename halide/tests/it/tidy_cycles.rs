@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of each crate that are in cycles; of crates that are not listed, none is. Whoever takes a file out of a
 /// cycle lowers the number.
-const IN_CYCLES: [(&str, usize); 4] = [("ir", 8), ("solve", 24), ("sched", 36), ("cpu", 4)];
+const IN_CYCLES: [(&str, usize); 4] = [("ir", 8), ("solve", 24), ("sched", 34), ("cpu", 4)];
 
 /// The most files of a hundred that are in cycles.
 const MOST_IN_A_HUNDRED: usize = 10;

@@ -1,7 +1,10 @@
 //! Passes that change loops: unrolling, partitioning, trimming, prefetches.
 
+mod accesses;
 pub mod bound_loops;
 pub(crate) mod copy;
+pub mod fork_producers;
+pub mod fork_siblings;
 pub mod inject_prefetches;
 pub mod instrument;
 pub mod loop_trimming;

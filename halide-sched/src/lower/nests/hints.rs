@@ -11,6 +11,10 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
         let name = ctx.stage_name(inst.func, inst.stage);
         let buffers = &ctx.program.func_buffers[inst.func];
         let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == halide_ir::Stream::Always);
+        if inst.plan.options.stream_loads {
+            let why = "processors have no such loads of ordinary memory";
+            trace.did_not(name.clone(), "loading what it reads past the caches", why);
+        }
         match inst.plan.options.stream {
             Some(true) => {}
             Some(false) => {

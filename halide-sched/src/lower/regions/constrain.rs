@@ -2,8 +2,9 @@
 
 use crate::lower::nests::vars::{ceil_div, extent_between};
 use crate::lower::regions::infer_bounds::Finder;
-use crate::lower::regions::region_table::{Demand, Region, Regions};
+use crate::lower::regions::region_table::{Demand, Regions};
 use crate::lower::regions::rules::given_region;
+use crate::lower::regions::union::Region;
 use halide_core::ids::FuncId;
 use halide_ir::{Expr, Scope, build};
 use halide_solve::simplify::{BoundQuery, simplify};

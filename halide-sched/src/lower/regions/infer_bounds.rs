@@ -43,10 +43,9 @@ use crate::lower::regions::clamp_to_global_bounds::within_whole;
 use crate::lower::regions::nested_regions::{Estimated, Intersected};
 use crate::lower::regions::predicate_constraints::reached;
 use crate::lower::regions::predicate_refinement::{Ranges, where_predicate_holds};
-use crate::lower::regions::region_table::{
-    Demand, Region, Regions, Union, bound_sym, computed, constant_extent, stored_region, union,
-};
+use crate::lower::regions::region_table::{Demand, Regions, bound_sym, computed, constant_extent, stored_region};
 use crate::lower::regions::rules::given_region;
+use crate::lower::regions::union::{Region, Union, union};
 use crate::lower::regions::value_bounds::ValueBounds;
 use crate::lower::storage::bound_storage::in_room;
 use crate::plan::StageVar;

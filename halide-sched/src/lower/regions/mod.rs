@@ -17,4 +17,5 @@ pub(crate) mod region_table;
 pub(crate) mod rules;
 pub(crate) mod slide_windows;
 pub(crate) mod start_early;
+pub(crate) mod union;
 pub(crate) mod value_bounds;

@@ -13,8 +13,9 @@
 
 use crate::lower::nests::ctx::Source;
 use crate::lower::regions::infer_bounds::Finder;
-use crate::lower::regions::region_table::{Region, bound_sym, is_estimated, shifted};
+use crate::lower::regions::region_table::{bound_sym, is_estimated, shifted};
 use crate::lower::regions::slide_windows::bounds_of;
+use crate::lower::regions::union::Region;
 use crate::tuning::{MOST_NESTED_NODES, NESTED_ROUNDS};
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;

@@ -8,7 +8,7 @@
 
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::translate::{Env, Translator};
-use crate::lower::regions::region_table::Region;
+use crate::lower::regions::union::Region;
 use crate::plan::Plan;
 use crate::schedule::FloatMode;
 use halide_core::error::Location;

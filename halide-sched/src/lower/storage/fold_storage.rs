@@ -115,6 +115,9 @@ fn explain(ctx: &Ctx<'_>, func: FuncId, window: &Window, common: Option<(usize, 
     }
 }
 
+/// The first coordinates of what is alive, and the last ones, each with how far a tail reaches beyond.
+type Ends = (Vec<Expr>, Vec<(Expr, i64)>);
+
 /// A place where a Func is computed, inside of its storage.
 struct Site<'c, 'p> {
     ctx: &'c Ctx<'p>,
@@ -187,6 +190,9 @@ impl Site<'_, '_> {
     fn alive(&self, expansions: &mut Expansions<'_>, v: LoopId, inner: &[LoopId], dim: usize) -> Option<i64> {
         let Site { ctx, regions, facts, .. } = *self;
         let (mut largest, all_tails) = (0i64, self.tails(dim));
+        // What is computed for the next iteration while this one runs is alive as well.
+        let runs_ahead = ctx.plan.funcs[self.func].is_async && self.place == Scope::Body(v);
+        let (mut these, mut next): (Ends, Ends) = Default::default();
         for first in [true, false] {
             let mut all = |e: &Expr| expansions.of(ctx, regions, e, v, first);
             let mut ranges: BTreeMap<Sym, Interval> = BTreeMap::new();
@@ -225,15 +231,18 @@ impl Site<'_, '_> {
                 starts.push(min);
                 ends.push((max, 0));
             }
-            for start in &starts {
-                for (end, slack) in &ends {
-                    let beyond = slack.checked_add(1)?;
-                    largest = largest
-                        .max(BoundQuery::difference(end, start, facts).upper(LONGEST_FOLD)?.checked_add(beyond)?);
-                }
+            largest = largest.max(longest(&starts, &ends, facts)?);
+            if runs_ahead {
+                let moved =
+                    |e: &Expr| simplify(&visit::substitute(e, &|s| (s == Sym::Loop(v)).then(|| after(v))), facts);
+                next.0.extend(starts.iter().map(moved));
+                next.1.extend(ends.iter().map(|(end, slack)| (moved(end), *slack)));
+                these.0.append(&mut starts);
+                these.1.append(&mut ends);
             }
         }
-        Some(largest)
+        let both = longest(&these.0, &next.1, facts)?.max(longest(&next.0, &these.1, facts)?);
+        Some(largest.max(both))
     }
 
     /// The definitions with regions of their own in dimension `dim`, each with the tails of those that share its
@@ -248,6 +257,25 @@ impl Site<'_, '_> {
         }
         all
     }
+}
+
+/// The next iteration of a loop.
+fn after(v: LoopId) -> Expr {
+    build::offset(build::loop_var(v), 1)
+}
+
+/// The largest number of coordinates from one of `starts` to one of `ends`, each of which reaches as far beyond as its
+/// slack says; 0 of none.
+fn longest(starts: &[Expr], ends: &[(Expr, i64)], facts: &Facts) -> Option<i64> {
+    let mut longest = 0;
+    for start in starts {
+        for (end, slack) in ends {
+            let beyond = slack.checked_add(1)?;
+            let extent = BoundQuery::difference(end, start, facts).upper(LONGEST_FOLD)?.checked_add(beyond)?;
+            longest = longest.max(extent);
+        }
+    }
+    Some(longest)
 }
 
 fn move_one_way(min: &Expr, max: &Expr, v: LoopId) -> bool {

@@ -7,4 +7,5 @@ pub(crate) mod fold_storage;
 pub mod hoist_storage;
 pub mod in_place;
 pub mod last_use;
+pub mod ring_buffer;
 pub mod split_storage;

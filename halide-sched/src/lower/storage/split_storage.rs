@@ -67,11 +67,14 @@ pub fn split_storage(program: Program, splits: &Splits, facts: &Facts, trace: &m
                     StoragePart::Whole | StoragePart::Outer(_) => s.dim,
                     StoragePart::Inner(_) => dims + factors(storage).take_while(|(dim, _)| *dim != s.dim).count(),
                 };
-                info.dims = storage.len();
-                info.order = storage.iter().map(place).collect();
-                info.align = vec![1; storage.len()];
+                // Copies of the storage are behind all that it speaks of.
+                let spoken_of: Vec<usize> = storage.iter().map(place).collect();
+                let unspoken = (0..dims).filter(|d| storage.iter().all(|s| s.dim != *d));
+                info.order = spoken_of.iter().copied().chain(unspoken).collect();
+                info.dims = info.order.len();
+                info.align = vec![1; info.dims];
                 storage.iter().for_each(|s| info.align[place(s)] = s.align);
-                info.fold.resize(storage.len(), None);
+                info.fold.resize(info.dims, None);
                 buffers.insert(buf, (info.elem, storage));
             }
         }

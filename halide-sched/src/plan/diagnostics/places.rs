@@ -71,6 +71,15 @@ macro_rules! places {
         DimTaken { func: String, name: String } =>
             format!("the storage of `{func}` has a dimension `{name}` already"),
             help "choose another name";
+        RingMemory { func: String } =>
+            format!("the memory of `{func}` is allocated where it is stored, so there is one copy at a time"),
+            help "allocate it at a loop around that, or at the root: hoist_storage(...), hoist_storage_root()";
+        AsyncStorage { func: String } =>
+            format!("`{func}` would be computed for the next iteration in the storage that this one reads"),
+            help "give it copies: hoist_storage(...) around the loop, and ring_buffer(2)";
+        AsyncLoop { func: String, var: String } =>
+            format!("`{func}` is computed in loop `{var}`, whose iterations do not run one after the other"),
+            help format!("compute it in a serial loop, or leave out async(): iterations of `{var}` run at once");
         SharedByIterations { func: String, var: String, what: Shared } =>
             {
                 let why = match what {

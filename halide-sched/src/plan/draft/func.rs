@@ -3,6 +3,7 @@
 use super::drafter::{Drafter, unknown_func};
 use super::func_draft::{FuncDraft, Request};
 use super::storage::storage_amount;
+use crate::plan::convert::in_range;
 use crate::plan::diagnostics::Problem;
 use crate::plan::stage::Source;
 use crate::plan::types::Room;
@@ -88,6 +89,61 @@ impl Drafter<'_, '_, '_> {
             Verb::Bound { .. } | Verb::BoundExtent { .. } | Verb::AlignBounds { .. } | Verb::AlignExtent { .. } => {
                 draft.needs_loops.get_or_insert(number);
             }
+            Verb::SetEstimate { var, min, extent } => {
+                let dim = self.dim(func, var)?;
+                draft.estimates[dim] = Some(estimate(*min, *extent)?);
+            }
+            Verb::SetEstimates(region) => {
+                let (dims, given) = (draft.estimates.len(), region.len());
+                if dims != given {
+                    return Err(Problem::EstimateDims { func: self.pipeline.funcs[func].name.clone(), given, dims });
+                }
+                let all: Result<Vec<(i64, i64)>, Problem> = region.iter().map(|(m, e)| estimate(*m, *e)).collect();
+                draft.estimates = all?.into_iter().map(Some).collect();
+            }
+            Verb::RingBuffer(_) | Verb::Async | Verb::StoreIn(_) | Verb::Copy { .. } | Verb::ReorderStorage(_) => {
+                self.storage_directive(number, directive, func, draft)?;
+            }
+            Verb::SplitStorage { .. }
+            | Verb::AlignStorage { .. }
+            | Verb::FoldStorage { .. }
+            | Verb::BoundStorage { .. } => self.storage_directive(number, directive, func, draft)?,
+            Verb::TupleStorage { dim } => self.joined_loop(dim, number, directive, func, draft),
+            // Of stages and of the graph: these do not come here.
+            Verb::Split { .. } | Verb::Fuse { .. } | Verb::Rename { .. } | Verb::Reorder(_) | Verb::Mark { .. } => {}
+            Verb::Skew { .. } => {}
+            Verb::GpuSingleThread | Verb::Partition { .. } | Verb::ComputeWith { .. } | Verb::Prefetch { .. } => {}
+            Verb::StreamStores
+            | Verb::StreamLoads
+            | Verb::CacheStores
+            | Verb::NeverUnroll
+            | Verb::Monoid { .. }
+            | Verb::Use { .. } => {}
+            Verb::Specialize(_) | Verb::SpecializeFail(_) => {}
+            Verb::Float(_) | Verb::AllowRaceConditions | Verb::Atomic { .. } => {}
+            Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Applies a directive about the storage of a Func.
+    fn storage_directive(
+        &mut self,
+        number: usize,
+        directive: &Directive,
+        func: FuncId,
+        draft: &mut FuncDraft,
+    ) -> Result<(), Problem> {
+        match &directive.verb {
+            Verb::RingBuffer(copies) => {
+                self.own_storage(number, draft);
+                in_range("copies", 2, *copies)?;
+                draft.ring = Some((*copies, number));
+            }
+            Verb::Async => {
+                self.own_storage(number, draft);
+                draft.ahead = Some(number);
+            }
             Verb::ReorderStorage(dims) => {
                 draft.needs_loops.get_or_insert(number);
                 self.reorder_storage(func, dims, draft)?;
@@ -113,18 +169,6 @@ impl Drafter<'_, '_, '_> {
                 storage_amount("extent", *extent)?;
                 draft.room[dim] = Some(Room { extent: *extent, at: directive.at });
             }
-            Verb::SetEstimate { var, min, extent } => {
-                let dim = self.dim(func, var)?;
-                draft.estimates[dim] = Some(estimate(*min, *extent)?);
-            }
-            Verb::SetEstimates(region) => {
-                let (dims, given) = (draft.estimates.len(), region.len());
-                if dims != given {
-                    return Err(Problem::EstimateDims { func: self.pipeline.funcs[func].name.clone(), given, dims });
-                }
-                let all: Result<Vec<(i64, i64)>, Problem> = region.iter().map(|(m, e)| estimate(*m, *e)).collect();
-                draft.estimates = all?.into_iter().map(Some).collect();
-            }
             Verb::StoreIn(memory) => {
                 self.own_storage(number, draft);
                 draft.memory = *memory;
@@ -135,15 +179,7 @@ impl Drafter<'_, '_, '_> {
                 let to = if *to_device { Residency::OnDevice } else { Residency::OnHost };
                 draft.copies.insert(to, number);
             }
-            Verb::TupleStorage { dim } => self.joined_loop(dim, number, directive, func, draft),
-            // Of stages and of the graph: these do not come here.
-            Verb::Split { .. } | Verb::Fuse { .. } | Verb::Rename { .. } | Verb::Reorder(_) | Verb::Mark { .. } => {}
-            Verb::Skew { .. } => {}
-            Verb::GpuSingleThread | Verb::Partition { .. } | Verb::ComputeWith { .. } | Verb::Prefetch { .. } => {}
-            Verb::StreamStores | Verb::CacheStores | Verb::NeverUnroll | Verb::Monoid { .. } | Verb::Use { .. } => {}
-            Verb::Specialize(_) | Verb::SpecializeFail(_) => {}
-            Verb::Float(_) | Verb::AllowRaceConditions | Verb::Atomic { .. } => {}
-            Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } => {}
+            _ => {}
         }
         Ok(())
     }

@@ -30,6 +30,10 @@ pub(crate) struct FuncDraft {
     pub(crate) needs_storage: Option<usize>,
     /// The last directive that folds the storage.
     pub(crate) folded: Option<usize>,
+    /// The number of copies of the storage, with the last directive that says so.
+    pub(crate) ring: Option<(i64, usize)>,
+    /// The last directive that computes it ahead.
+    pub(crate) ahead: Option<usize>,
     /// The last directive that keeps the values between runs.
     pub(crate) memoized: Option<usize>,
     /// Its part in the calls of a closure, if it has one.
@@ -79,6 +83,8 @@ pub(super) fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         needs_loops: None,
         needs_storage: None,
         folded: None,
+        ring: None,
+        ahead: None,
         memoized: None,
         called: role(pipeline, func),
     }

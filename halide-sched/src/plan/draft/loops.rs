@@ -155,14 +155,16 @@ impl Drafter<'_, '_, '_> {
             // About a stage, but not its loops: `stage_directive` and the options of the stage take them.
             Verb::Specialize(_) | Verb::SpecializeFail(_) | Verb::ComputeWith { .. } | Verb::Atomic { .. } => {}
             Verb::Prefetch { .. } | Verb::Monoid { .. } | Verb::AllowRaceConditions => {}
-            Verb::StreamStores | Verb::CacheStores | Verb::NeverUnroll => {}
+            Verb::StreamStores | Verb::StreamLoads | Verb::CacheStores | Verb::NeverUnroll => {}
             // Of Funcs and of the graph: these do not come here.
             Verb::ComputeRoot
             | Verb::Memoize
             | Verb::ComputeAt(_)
             | Verb::ComputeInline
             | Verb::StoreRoot
-            | Verb::StoreAt(_) => {}
+            | Verb::StoreAt(_)
+            | Verb::RingBuffer(_)
+            | Verb::Async => {}
             Verb::HoistStorageRoot | Verb::HoistStorage(_) | Verb::ReorderStorage(_) | Verb::AlignStorage { .. } => {}
             Verb::FoldStorage { .. } | Verb::BoundStorage { .. } | Verb::StoreIn(_) | Verb::Copy { .. } => {}
             Verb::SetEstimate { .. } | Verb::SetEstimates(_) | Verb::Bound { .. } | Verb::BoundExtent { .. } => {}

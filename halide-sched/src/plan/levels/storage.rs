@@ -2,8 +2,9 @@
 
 use super::{Chooser, DraftLevel, Levels, with_loops};
 use crate::plan::diagnostics::{Problem, Shared};
-use crate::plan::draft::Request;
-use crate::plan::stage::LoopDraft;
+use crate::plan::draft::{FuncDraft, Request};
+use crate::plan::stage::{LoopDraft, StageDraft};
+use crate::schedule::LoopKind;
 use halide_core::ids::FuncId;
 
 impl Chooser<'_, '_, '_> {
@@ -25,7 +26,31 @@ impl Chooser<'_, '_, '_> {
         if let (true, Some((_, directive))) = (hoist != store, &draft.hoist) {
             self.check_shared(func, &hoist, &store, *directive, Some(Shared::Memory));
         }
+        self.check_copies(&draft, func, [&compute, &store, &hoist]);
         Levels { compute, store, hoist }
+    }
+
+    /// Checks that copies of storage outlive it, and that what is computed ahead has storage to go to.
+    fn check_copies(&mut self, draft: &FuncDraft, func: FuncId, [compute, store, hoist]: [&DraftLevel; 3]) {
+        let name = || self.graph.data().funcs[func].name.clone();
+        let mut found = None;
+        match draft.ring {
+            Some((_, directive)) if hoist == store => found = Some((directive, Problem::RingMemory { func: name() })),
+            None if *compute != DraftLevel::Root && store == compute => {
+                found = draft.ahead.map(|directive| (directive, Problem::AsyncStorage { func: name() }));
+            }
+            _ => {}
+        }
+        if let (None, Some(directive), DraftLevel::At { func: host, stage, label }) = (&found, draft.ahead, compute) {
+            let is_at = |l: &LoopDraft, variant: &StageDraft| variant.name(l.var) == label;
+            let at_once = |v: &StageDraft| v.loops.iter().any(|l| is_at(l, v) && l.kind != LoopKind::Serial);
+            if with_loops(&self.drafts[*host].stages[*stage]).into_iter().any(at_once) {
+                found = Some((directive, Problem::AsyncLoop { func: name(), var: label.clone() }));
+            }
+        }
+        if let Some((directive, problem)) = found {
+            self.errors.report(directive, problem);
+        }
     }
 
     /// The level that a directive asks for, if it is `inner` or around it.
