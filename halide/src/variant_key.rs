@@ -77,6 +77,7 @@ pub(crate) fn cannot_run_twice(program: &Program) -> bool {
 
 /// The variant to run in place of that of `key`, whose program may end midway and cannot run twice; `None` if it does
 /// for a start.
+#[cfg(feature = "cpu")]
 pub(crate) fn run_first(key: VariantKey, program: &Program) -> Option<VariantKey> {
     let is_other = !key.checks_in_place && may_end_midway(program) && cannot_run_twice(program);
     is_other.then_some(VariantKey { checks_in_place: true, ..key })

@@ -86,3 +86,61 @@ fn check_overlaps(inputs: &Inputs, outputs: &[AnyBuffer]) -> Result<(), CallErro
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::arguments::*;
+    use halide_core::buffer::Region;
+    use halide_core::pipeline::{ImageDef, ParamDef};
+    use halide_core::promise::ValuePromise;
+    use halide_core::types::{I32, U8};
+
+    fn interface() -> PipelineData {
+        let at = halide_core::error::Location::in_text("", 0, 0);
+        let param = |name: &str| ParamDef { name: name.into(), ty: I32, default: None, min: None, max: None, at };
+        let (values, coordinates) = (ValuePromise::default(), Vec::new());
+        let image = ImageDef { name: "image".into(), ty: U8, dims: 1, values, coordinates, at };
+        PipelineData {
+            params: ["a", "b"].map(param).into_iter().collect(),
+            images: [image].into_iter().collect(),
+            ..PipelineData::default()
+        }
+    }
+
+    fn buffer(extent: i64) -> AnyBuffer {
+        AnyBuffer::with_region(U8, &Region::of_extents([extent])).unwrap()
+    }
+
+    fn refused(all: Vec<Argument>) -> String {
+        sort(&interface(), all).err().map_or(String::new(), |error| error.to_string())
+    }
+
+    #[test]
+    fn arguments_without_names_are_those_of_the_pipeline_in_order() {
+        let param = |name: Option<&str>, value: i32| Argument::Param(name.map(String::from), value.into());
+        let all = vec![Argument::Output(buffer(3)), param(None, 1), Argument::Image(None, buffer(4)), param(None, 2)];
+        let (inputs, outputs) = sort(&interface(), all).unwrap();
+        assert_eq!((inputs.get_param("a"), inputs.get_param("b")), (Some(1.into()), Some(2.into())));
+        assert_eq!((inputs.get("image").map(|i| i.len()), outputs.len()), (Some(4), 1));
+        let many = vec![param(None, 1), param(None, 2), param(None, 3)];
+        assert_eq!(refused(many), "argument 2 is one more parameter than the 2 of the pipeline; leave it out");
+        let twice = vec![param(None, 1), param(Some("a"), 2)];
+        assert_eq!(refused(twice), "argument 1 gives `a` a second time; leave one of them out");
+    }
+
+    #[test]
+    fn outputs_have_memory_of_their_own() {
+        let (one, other) = (buffer(100), buffer(100));
+        let part = |from: i64| one.crop(&Region::of_spans([(from, 50)])).unwrap();
+        let refused_for = |image: AnyBuffer, outputs: Vec<AnyBuffer>| {
+            let outputs = outputs.into_iter().map(Argument::Output);
+            refused([Argument::Image(None, image)].into_iter().chain(outputs).collect())
+        };
+        assert_eq!(refused_for(part(0), vec![part(50), other.clone()]), "");
+        let remedy = "give it memory of its own";
+        let found = refused_for(part(0), vec![other.clone(), part(49)]);
+        assert_eq!(found, format!("output 1 has memory in common with image `image`; {remedy}"));
+        let found = refused_for(other, vec![part(0), part(50), part(20)]);
+        assert_eq!(found, format!("output 2 has memory in common with output 0; {remedy}"));
+    }
+}

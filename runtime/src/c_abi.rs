@@ -243,3 +243,56 @@ unsafe fn tell(text: &str, message: *mut c_char, size: usize) {
         message.add(end).write(0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::c_abi::*;
+
+    /// Reads an argument with a buffer that is changed.
+    fn refused(change: impl Fn(&mut CArgument, &mut CBuffer)) -> String {
+        let (mut elements, dim) = ([0u32; 4], CDim { min: 0, extent: 4, stride: 1 });
+        let mut buffer = CBuffer { data: (&raw mut elements).cast(), ty: 7, dims: 1, dim: &raw const dim };
+        let mut argument = CArgument { name: std::ptr::null(), kind: 1, ty: 0, bits: 0, buffer: std::ptr::null() };
+        change(&mut argument, &mut buffer);
+        if argument.kind < 3 {
+            argument.buffer = &raw const buffer;
+        }
+        // SAFETY: all pointers lead to what stands above, or are null.
+        let read = unsafe { read("it", &argument) };
+        read.err().map_or(String::new(), |error| error.to_string())
+    }
+
+    #[test]
+    fn wrong_structures_get_messages() {
+        assert_eq!(refused(|_, _| ()), "");
+        let kinds = "kinds are HALIDE_PARAM 0, HALIDE_IMAGE 1, HALIDE_OUTPUT 2";
+        assert_eq!(refused(|a, _| a.kind = 3), format!("it has kind 3; {kinds}"));
+        assert_eq!(refused(|_, b| b.ty = -1), "it has type -1; types are HALIDE_BOOL 0 to HALIDE_F64 12");
+        assert_eq!(refused(|_, b| b.dims = -1), "it has -1 dimensions; buffers have 0 to 64");
+        assert_eq!(refused(|_, b| b.dim = std::ptr::null()), "it has dimensions, and `dim` is null; set it");
+        assert_eq!(refused(|_, b| b.data = std::ptr::null_mut()), "it has elements, and `data` is null; set it");
+        let odd = |_: &mut CArgument, b: &mut CBuffer| b.data = b.data.wrapping_byte_add(1);
+        assert!(refused(odd).contains("at an address that is no multiple of it"));
+        let name = b"\xff\0";
+        assert!(refused(|a, _| a.name = name.as_ptr().cast()).contains("not UTF-8"));
+        assert!(refused(|a, _| (a.kind, a.name) = (2, c"out".as_ptr())).contains("output with a name"));
+    }
+
+    #[test]
+    fn messages_are_cut_between_characters() {
+        let told = |text: &str, size: usize| {
+            let mut room = [b'x'; 8];
+            // SAFETY: there are as many bytes.
+            unsafe { tell(text, room.as_mut_ptr().cast(), size) };
+            room
+        };
+        assert_eq!(told("abc", 8), *b"abc\0xxxx");
+        assert_eq!(told("abc", 3), *b"ab\0xxxxx");
+        assert_eq!(told("aä", 3), *b"a\0xxxxxx");
+        assert_eq!(told("abc", 0), *b"xxxxxxxx");
+        let mut room = [b'x'; 40];
+        // SAFETY: null is no pipeline, and there are as many bytes.
+        let code = unsafe { halide_run(std::ptr::null(), std::ptr::null(), 0, room.as_mut_ptr().cast(), room.len()) };
+        assert_eq!((code, &room[..40]), (1, &b"the pipeline is null; give NAME_pipelin\0"[..]));
+    }
+}

@@ -116,7 +116,7 @@ fn a_c_program_computes_what_the_interpreter_does() {
 type Change = fn(&mut CCall);
 
 /// Calls that are wrong, with the number and the message that each gets.
-const WRONG: [(Change, i64, &str); 17] = [
+const WRONG: [(Change, i64, &str); 18] = [
     (|c| drop(c.arguments.remove(2)), 1, "input image `a` was not given; bind a buffer to it"),
     (|c| c.arguments[2].name = "c", 1, "`c`"),
     (|c| c.arguments[1].name = "gain", 1, "argument 1 gives `gain` a second time"),
@@ -134,6 +134,11 @@ const WRONG: [(Change, i64, &str); 17] = [
     (|c| c.arguments[5].dims()[0][1] = 39, 1, "`out`"),
     (|c| c.arguments.push(c.arguments[1].clone()), 1, "a second time"),
     (|c| c.memory_cap = 8, 3, "`rows`"),
+    (
+        |c| c.arguments[3].bytes().extend([0; 2]),
+        1,
+        "argument 3 has elements of 4 bytes at an address that is no multiple",
+    ),
 ];
 
 #[test]
