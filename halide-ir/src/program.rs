@@ -8,9 +8,11 @@ use super::kernel::Kernel;
 use super::loops::{LoopInfo, loops_in};
 use super::stmt::{Stmt, Task};
 use super::sym::{BufId, CalleeId, FaultId, KernelId, LoopId, PrintId, TaskId};
+use super::visit::{deep, for_each_stmt};
 use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
 use halide_core::pipeline::Piece;
 use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
 use std::collections::BTreeSet;
 
 /// The stages of the lowering of a program.
@@ -88,6 +90,13 @@ impl Program {
         }
     }
 
+    /// Returns the program without its statements, but for those that print, which say the types of what they show: all
+    /// that runs of its code ask for.
+    pub fn without_statements(&self) -> Program {
+        let task = |task: &Task| Task { body: prints(&task.body), ..task.clone() };
+        Program { body: prints(&self.body), tasks: self.tasks.iter().map(task).collect(), ..self.clone() }
+    }
+
     /// Returns the name of a Func: of its buffer, if the program was made without names.
     pub fn func_name(&self, func: FuncId) -> &str {
         let own = self.func_names.get(func);
@@ -112,4 +121,18 @@ impl Program {
         let ids: Vec<LoopId> = self.loops.ids().filter(|id| !present.contains(id)).collect();
         ids.into_iter().for_each(|id| self.loops[id].is_dead = true);
     }
+}
+
+/// The statements of `s` that print, showing zeros.
+fn prints(s: &Stmt) -> Stmt {
+    fn collect(s: &Stmt, all: &mut Vec<Stmt>) {
+        if let Stmt::Print { line, args, .. } = s {
+            let zeros = args.iter().filter_map(|a| a.ty().scalar()).map(|ty| build::constant(Scalar::from_bits(ty, 0)));
+            all.push(Stmt::Print { line: *line, when: build::boolean(false), args: zeros.collect() });
+        }
+        for_each_stmt(s, |inner| deep(|| collect(inner, all)));
+    }
+    let mut all = Vec::new();
+    collect(s, &mut all);
+    build::block(all)
 }

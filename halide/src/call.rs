@@ -10,10 +10,9 @@ use crate::memory::dense_bytes;
 use crate::print_sink::Sink;
 pub use crate::run_options::RunStats;
 use crate::run_options::{How, Sampling};
-use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Extents, Region};
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferMut, Extents, Region};
 use halide_core::interp::{self, Inputs, RunError};
 use halide_core::limits::Limits;
-use halide_core::types::ScalarType;
 use halide_core::value::{Element, Scalar};
 use halide_core::{ImageParam, Param};
 use std::time::Duration;
@@ -267,20 +266,7 @@ impl<'c> Call<'c> {
     }
 
     fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {
-        let funcs = self.compiled.outputs();
-        let expected = funcs.iter().map(|f| f.types.len()).sum();
-        if outputs.len() != expected {
-            return Err(RunError::OutputBuffers { expected, found: outputs.len() }.into());
-        }
-        let mut rest = outputs;
-        for (i, func) in funcs.iter().enumerate() {
-            let (own, others) = rest.split_at(func.types.len());
-            for (view, &expected) in own.iter().zip(&func.types) {
-                self.compiled.output_error(i, check_view(view, own, expected, func.dims()))?;
-            }
-            rest = others;
-        }
-        Ok(())
+        Ok(self.compiled.pipeline().check_output_views(outputs)?)
     }
 }
 
@@ -316,29 +302,4 @@ impl<'c> Call<'c> {
         self.how_mut().asked.cancel = Some(handle.clone());
         self
     }
-}
-
-/// A view has the type and dimensions of its output, and the region of the other tuple elements.
-fn check_view(
-    view: &AnyBufferMut<'_>,
-    own: &[AnyBufferMut<'_>],
-    expected: ScalarType,
-    dims: usize,
-) -> Result<(), BufferError> {
-    check_dims(dims, view.dims().len())?;
-    if view.ty() != expected {
-        return Err(BufferError::WrongType { expected, found: view.ty() });
-    }
-    let (region, first) = (view.region(), own[0].region());
-    for (dim, (a, b)) in region.spans().iter().zip(first.spans()).enumerate() {
-        if a != b {
-            let (min, extent, buffer_min, buffer_extent) = (b.min, b.extent, a.min, a.extent);
-            return Err(BufferError::Outside { dim, min, extent, buffer_min, buffer_extent });
-        }
-    }
-    Ok(())
-}
-
-fn check_dims(expected: usize, found: usize) -> Result<(), BufferError> {
-    if expected == found { Ok(()) } else { Err(BufferError::WrongDims { expected, found }) }
 }

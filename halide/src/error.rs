@@ -1,6 +1,8 @@
 //! Everything that can go wrong between an algorithm and its pixels, as one type for `?`.
 
 use crate::fault::{CallFault, Defect};
+#[cfg(feature = "cpu")]
+pub use crate::object::problem::ObjectProblem;
 use crate::program::error::ProgramErrors;
 use crate::tune::error::DatabaseError;
 #[cfg(feature = "cpu")]
@@ -83,6 +85,9 @@ pub enum Error {
         /// The problem and a remedy.
         problem: String,
     },
+    /// The pipeline cannot be compiled into an object for linking.
+    #[cfg(feature = "cpu")]
+    Object(ObjectProblem),
     /// There is no such GPU, or it cannot run the pipeline.
     #[cfg(feature = "gpu")]
     Gpu(GpuError),
@@ -166,6 +171,8 @@ impl fmt::Display for Error {
             #[cfg(feature = "cpu")]
             Error::Cpu(error) => error.fmt(f),
             #[cfg(feature = "cpu")]
+            Error::Object(problem) => problem.fmt(f),
+            #[cfg(feature = "cpu")]
             Error::NotEmitted(missing) => missing.fmt(f),
             #[cfg(feature = "cpu")]
             Error::CodeTooLarge { error, causes } => {
@@ -204,17 +211,7 @@ impl fmt::Display for Error {
                 )
             }
             Error::Cancelled => f.write_str("the run was cancelled; what its outputs hold is not specified"),
-            Error::GaveUp { after } => write!(
-                f,
-                "the run was given up after {} ms; what its outputs hold is not specified; compute a smaller output, or give \
-                 it more time with Call::give_up_after",
-                after.as_millis()
-            ),
-            Error::NoWatch { why } => write!(
-                f,
-                "no thread could be started to watch the time of the run: {why}; run without Call::give_up_after, or \
-                 with Call::cancel_with"
-            ),
+            Error::GaveUp { .. } | Error::NoWatch { .. } => self.time(f),
             Error::Print { panic } => write!(f, "the receiver of the lines that the pipeline prints panicked: {panic}"),
             Error::Fault(fault) => fault.fmt(f),
             Error::Internal(defect) => write!(f, "{defect}\nthis is a mistake of halide's own; please report it"),
@@ -252,6 +249,8 @@ impl std::error::Error for Error {
             Error::Lower(errors) => errors.first().map(|error| error as _),
             #[cfg(feature = "cpu")]
             Error::Cpu(error) | Error::CodeTooLarge { error, .. } => Some(error),
+            #[cfg(feature = "cpu")]
+            Error::Object(problem) => Some(problem),
             #[cfg(feature = "gpu")]
             Error::Gpu(error) => Some(error),
             Error::Memory { over, .. } => Some(over),
@@ -287,6 +286,26 @@ impl Error {
         match self {
             Error::Cpu(error) if error.is_of_budget() => Error::CodeTooLarge { error, causes: causes.to_vec() },
             other => other,
+        }
+    }
+}
+
+impl Error {
+    /// Writes an error about the time of a run.
+    fn time(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::GaveUp { after } => write!(
+                f,
+                "the run was given up after {} ms; what its outputs hold is not specified; compute a smaller output, or give \
+                 it more time with Call::give_up_after",
+                after.as_millis()
+            ),
+            Error::NoWatch { why } => write!(
+                f,
+                "no thread could be started to watch the time of the run: {why}; run without Call::give_up_after, or \
+                 with Call::cancel_with"
+            ),
+            _ => Ok(()),
         }
     }
 }

@@ -171,6 +171,8 @@ mod memo_table;
 pub mod memoized;
 mod memory;
 pub mod nest;
+#[cfg(feature = "cpu")]
+pub mod object;
 mod once_map;
 #[cfg(feature = "cpu")]
 mod perf;
@@ -216,6 +218,8 @@ pub use halide_ir as ir;
 #[doc(hidden)]
 pub use halide_sched::{lower, plan};
 pub use inspect::{Inspection, Stored};
+#[cfg(feature = "cpu")]
+pub use object::ObjectCode;
 pub use pipeline::Pipeline;
 pub use program::Program;
 pub use shape_cache::ShapeCache;

@@ -5,13 +5,12 @@ use crate::failure::Failure;
 use crate::run_options::How;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
 use halide_core::interp::Bound;
-use halide_core::limits::{Held, Limits, OverCap};
+use halide_core::limits::{Held, Limits};
 use halide_core::types::ScalarType;
-use halide_ir::footprint::{Footprint, Known};
-use halide_ir::{BufId, BufferRole, Program};
+use halide_ir::Program;
+use halide_ir::footprint::Footprint;
 
-/// Checks that what is known to be allocated at once is within the cap. Where the arguments are wrong, so that the
-/// program ends before it comes to that, it says so itself.
+/// Checks that what is known to be allocated at once is within the cap.
 pub(crate) fn check(
     program: &Program,
     footprint: &Footprint,
@@ -20,25 +19,8 @@ pub(crate) fn check(
     limits: &Limits,
     spare: &dyn Fn() -> u64,
 ) -> Result<(), Error> {
-    if footprint.is_empty() {
-        return Ok(());
-    }
-    let params: Vec<_> = bound.params.iter().copied().collect();
-    let dims = |buf: BufId| match program.buffers.get(buf)?.role {
-        BufferRole::Input(image) => Some(bound.images.get(image)?.dims().to_vec()),
-        BufferRole::Output(position) => Some(outputs.get(position as usize)?.dims().to_vec()),
-        BufferRole::Internal => None,
-    };
-    let over = |checks: bool| {
-        let Known { bytes, largest } = footprint.known(&params, &dims, checks);
-        limits.check(bytes, 0, spare).err().zip(largest).map(|(over, largest)| (over, bytes, largest))
-    };
-    if over(false).is_none() {
-        return Ok(());
-    }
-    let Some((over, bytes, (buf, own))) = over(true) else { return Ok(()) };
-    let over = OverCap { bytes: own, held: over.held.saturating_add(bytes - own), ..over };
-    Err(Error::Memory { func: program.buffers[buf].name.clone(), over })
+    let checked = footprint.check(program, bound, outputs, limits, spare);
+    checked.map_err(|(buf, over)| Error::Memory { func: program.buffers[buf].name.clone(), over })
 }
 
 /// Charges copies of all outputs, for as long as the result lives.

@@ -131,7 +131,7 @@ impl Compiled {
 }
 
 /// Returns true if a run may ask the interpreter whether a requirement holds.
-fn requires(pipeline: &Pipeline) -> bool {
+pub(crate) fn requires(pipeline: &Pipeline) -> bool {
     pipeline.notes.iter().any(|note| note.kind == NoteKind::Require)
 }
 

@@ -17,7 +17,7 @@ use crate::profile::Profile;
 use crate::run_options::{How, RunStats};
 #[cfg(feature = "cpu")]
 use crate::used;
-use crate::variant_key::{VariantKey, fault_error, next};
+use crate::variant_key::{VariantKey, cannot_run_twice, fault_error, may_end_midway, next};
 #[cfg(feature = "cpu")]
 use halide_core::buffer::AnyBuffer;
 use halide_core::buffer::AnyBufferMut;
@@ -79,7 +79,8 @@ fn on_host(program: &Program) -> Result<(), Error> {
     }
 }
 
-fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
+/// Lowers the program of a variant.
+pub(crate) fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
     lower(plan, &key.options()).map_err(Error::Lower)
 }
 
@@ -112,11 +113,11 @@ impl Variant {
     }
     /// Returns true if a run may end for the sake of another variant when it has computed something.
     pub(crate) fn may_end_midway(&self) -> bool {
-        self.program.faults.iter().any(|fault| *fault == Fault::Unproved)
+        may_end_midway(&self.program)
     }
     /// Returns true if a second run differs from the first: it prints again, or updates what the first has updated.
     pub(crate) fn cannot_run_twice(&self) -> bool {
-        !self.program.prints.is_empty() || self.program.buffers.iter().any(|info| info.keeps)
+        cannot_run_twice(&self.program)
     }
     /// Checks, before anything is written, that the memory is within the cap that is known to be needed.
     fn check_memory(&self, bound: &Bound, outputs: &[AnyBufferMut<'_>], how: &How) -> Result<(), Failure> {
@@ -193,8 +194,9 @@ impl Variant {
         let (code, because, only_counts) = (Code::Cpu(code), None, false);
         Ok(Variant { _told: told, program, because, origin, footprint, code, only_counts })
     }
+    /// The options for machine code of a variant.
     #[cfg(feature = "cpu")]
-    fn options(plan: &Plan, marks: bool) -> Result<CpuOptions, Error> {
+    pub(crate) fn options(plan: &Plan, marks: bool) -> Result<CpuOptions, Error> {
         let note_mnemonics = used::used(plan).next().is_some();
         Ok(CpuOptions { marks, note_mnemonics, keep_text: perf::is_asked()?, ..CpuOptions::for_target(&plan.target) })
     }

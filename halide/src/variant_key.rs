@@ -65,6 +65,24 @@ pub(crate) fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
     }
 }
 
+/// Returns true if a run may end for the sake of another variant when it has computed something.
+pub(crate) fn may_end_midway(program: &Program) -> bool {
+    program.faults.iter().any(|fault| *fault == Fault::Unproved)
+}
+
+/// Returns true if a second run differs from the first: it prints again, or updates what the first has updated.
+pub(crate) fn cannot_run_twice(program: &Program) -> bool {
+    !program.prints.is_empty() || program.buffers.iter().any(|info| info.keeps)
+}
+
+/// The variant to run in place of that of `key`, whose program may end midway and cannot run twice; `None` if it does
+/// for a start.
+#[cfg(feature = "cpu")]
+pub(crate) fn run_first(key: VariantKey, program: &Program) -> Option<VariantKey> {
+    let is_other = !key.checks_in_place && may_end_midway(program) && cannot_run_twice(program);
+    is_other.then_some(VariantKey { checks_in_place: true, ..key })
+}
+
 /// The error of a fault that no other variant is without.
 pub(crate) fn fault_error(program: &Program, fault: FaultId, args: &[i64]) -> Error {
     match program.faults.get(fault) {

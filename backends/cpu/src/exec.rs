@@ -1,13 +1,14 @@
 //! A compiled program and its runs.
 
-use crate::codegen::abi::ArgLayout;
+use crate::abi::ArgLayout;
+#[cfg(feature = "compile")]
 use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
 use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::profile::RunProfile;
 use crate::runtime::call_shape::{CallShape, Callees};
 use crate::runtime::device::{KernelCall, OnDevice};
-use crate::runtime::{Line, Pool, Run, Sampler, Worker, guarded, within};
+use crate::runtime::{Line, LinkedEntry, Pool, Run, Sampler, Worker, guarded, within};
 use halide_core::buffer::RawBuffer;
 use halide_core::externs::ExternCallee;
 use halide_core::ids::IdVec;
@@ -27,7 +28,7 @@ use std::sync::{Arc, Mutex};
 pub struct Executable(Arc<Inner>);
 
 struct Inner {
-    code: LinkedCode,
+    code: Code,
     layout: ArgLayout,
     /// The definitions that code marks, by number.
     definitions: Vec<Definition>,
@@ -43,6 +44,26 @@ struct Inner {
     stack: usize,
     texts: Texts,
     stats: CompileStats,
+}
+
+/// Code that can be run.
+pub(crate) enum Code {
+    /// Compiled by this process.
+    #[cfg(feature = "compile")]
+    Compiled(Box<LinkedCode>),
+    /// Part of the program that this is.
+    Linked(LinkedEntry),
+}
+
+impl Code {
+    /// Runs the program with `worker`. Returns 0, or another number after a fault that the worker's run has recorded.
+    fn enter(&self, worker: &mut Worker<'_>) -> i64 {
+        match self {
+            #[cfg(feature = "compile")]
+            Code::Compiled(code) => code.enter(worker),
+            Code::Linked(entry) => entry.enter(worker),
+        }
+    }
 }
 
 /// The arguments of a run.
@@ -87,7 +108,7 @@ pub struct RunStats {
 impl Executable {
     pub(crate) fn new(
         program: &Program,
-        code: LinkedCode,
+        code: Code,
         (layout, definitions): (ArgLayout, Vec<Definition>),
         options: &CpuOptions,
         texts: Texts,

@@ -80,6 +80,11 @@ pub(crate) fn host_isa(features: Option<CpuFeatures>, effort: Effort) -> Result<
     }
     let mut builder = cranelift_native::builder().map_err(|e| host(&e))?;
     #[cfg(target_arch = "x86_64")]
+    if features.is_some() {
+        // An extension of which there is no feature.
+        builder.set("has_avx512bitalg", "false").map_err(|e| host(&e))?;
+    }
+    #[cfg(target_arch = "x86_64")]
     for (_, flag) in FLAGS.iter().filter(|(feature, _)| features.is_some_and(|f| !f.has(*feature))) {
         builder.set(flag, "false").map_err(|e| host(&e))?;
     }

@@ -1,7 +1,9 @@
 //! Machine code as lines: each instruction as text, with its place.
 
+#[cfg(feature = "compile")]
 use crate::shared::code_map::CodeSpan;
 use halide_ir::code_place::CodePlace;
+#[cfg(feature = "compile")]
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -30,6 +32,7 @@ impl fmt::Display for CodeLine {
 ///
 /// `end` is the number of bytes in front of its constants, `symbols` are the names of what is linked, by the offset of
 /// the field that is filled in. Bytes are read back on x86-64 alone.
+#[cfg(feature = "compile")]
 pub(crate) fn lines(bytes: &[u8], end: usize, spans: &[CodeSpan], symbols: &BTreeMap<usize, String>) -> Vec<CodeLine> {
     let mut all = instructions(&bytes[..end.min(bytes.len())], symbols);
     let mut rest = spans.iter().peekable();
@@ -41,7 +44,7 @@ pub(crate) fn lines(bytes: &[u8], end: usize, spans: &[CodeSpan], symbols: &BTre
     all
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(feature = "compile", target_arch = "x86_64"))]
 fn instructions(bytes: &[u8], symbols: &BTreeMap<usize, String>) -> Vec<CodeLine> {
     use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
@@ -61,7 +64,7 @@ fn instructions(bytes: &[u8], symbols: &BTreeMap<usize, String>) -> Vec<CodeLine
     all
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(feature = "compile", not(target_arch = "x86_64")))]
 fn instructions(_bytes: &[u8], _symbols: &BTreeMap<usize, String>) -> Vec<CodeLine> {
     Vec::new()
 }

@@ -17,6 +17,7 @@
 //! ```
 
 mod any;
+mod borrowed;
 mod copy;
 mod element;
 mod error;

@@ -48,9 +48,9 @@ pub(crate) struct Storage {
     data: NonNull<u8>,
     /// The number of bytes from `data` on.
     size: usize,
-    /// The whole allocation: `data` is the first address in it that is a multiple of [`ALIGNMENT`].
-    allocated: NonNull<u8>,
-    layout: Layout,
+    /// The whole allocation, in which `data` is the first address that is a multiple of [`ALIGNMENT`]; `None` of memory
+    /// that somebody else frees.
+    allocated: Option<(NonNull<u8>, Layout)>,
     /// One of each type.
     companions: Mutex<Vec<Companion>>,
 }
@@ -77,7 +77,7 @@ impl Storage {
             unsafe { data.write_bytes(0, size) };
             data
         };
-        Ok(Storage { data, size, allocated: data, layout, companions: Mutex::default() })
+        Ok(Storage { data, size, allocated: Some((data, layout)), companions: Mutex::default() })
     }
     /// The same, of memory that the system zeroes when it is touched, where it does so. It does not where more than
     /// the alignment of any type is asked for, so the first cache line is found here.
@@ -88,7 +88,17 @@ impl Storage {
         let before = allocated.addr().get().next_multiple_of(ALIGNMENT) - allocated.addr().get();
         // SAFETY: `before` is less than ALIGNMENT, by which the allocation is larger than `size`.
         let data = unsafe { allocated.add(before) };
-        Ok(Storage { data, size, allocated, layout, companions: Mutex::default() })
+        Ok(Storage { data, size, allocated: Some((allocated, layout)), companions: Mutex::default() })
+    }
+    /// Memory of somebody else, which frees it; no elements if `data` is null.
+    ///
+    /// # Safety
+    /// As of [`AnyBuffer::borrowed`](super::AnyBuffer::borrowed).
+    pub(super) unsafe fn borrowed(data: *mut u8, size: usize) -> Storage {
+        let data = NonNull::new(data).filter(|_| size > 0);
+        let size = if data.is_some() { size } else { 0 };
+        let data = data.unwrap_or(NonNull::<[u64; 8]>::dangling().cast());
+        Storage { data, size, allocated: None, companions: Mutex::default() }
     }
     /// The whole cache lines that hold `bytes`, and the layout of an allocation that is larger by `more`.
     fn layout(bytes: usize, more: usize, align: usize) -> Result<(usize, Layout), BufferError> {
@@ -99,7 +109,7 @@ impl Storage {
     /// The memory as elements. The caller (the buffer) asks only for the type it was made with.
     pub(crate) fn elements<T: Element>(&self) -> &[T] {
         let count = self.size / size_of::<T>();
-        // SAFETY: the memory is initialised, aligned to 64, lives as long as `self`, is not written while `self` is
+        // SAFETY: the memory is initialised, aligned for `T`, lives as long as `self`, is not written while `self` is
         // shared, and every bit pattern is a `T`; for `bool` the memory holds only 0 and 1, because it starts zeroed,
         // has always had this type, and raw writers promise so.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr().cast::<T>(), count) }
@@ -159,15 +169,18 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        // SAFETY: `allocated` was allocated with `layout` and is freed once.
-        unsafe { dealloc(self.allocated.as_ptr(), self.layout) }
+        if let Some((allocated, layout)) = self.allocated {
+            // SAFETY: it was allocated with this layout and is freed once.
+            unsafe { dealloc(allocated.as_ptr(), layout) }
+        }
     }
 }
 
 /// The memory that a buffer shares with its clones and views, and where in it this buffer's own elements are.
 #[derive(Clone)]
 pub struct Memory<'a> {
-    /// All of the memory: it starts at an address that is a multiple of [`ALIGNMENT`], and so does its end.
+    /// All of the memory: it starts at an address that is a multiple of [`ALIGNMENT`], and so does its end, unless it
+    /// is [borrowed](super::AnyBuffer::borrowed).
     pub bytes: &'a [u8],
     /// The bytes from the lowest element of this buffer to the end of its highest; empty if it has none.
     pub used: Range<usize>,

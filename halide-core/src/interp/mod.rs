@@ -31,6 +31,7 @@ mod lanes;
 mod mask;
 mod op;
 mod options;
+mod outputs;
 mod program;
 mod promises;
 mod read;

@@ -4,6 +4,7 @@
 //! about them. For given arguments it says how many bytes are allocated at once, at least: allocations whose sizes,
 //! loops and conditions depend on nothing that the run computes count, and others do not.
 
+mod limit;
 mod text;
 
 use crate::buffer_info::BufferRole;

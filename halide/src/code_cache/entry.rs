@@ -12,7 +12,6 @@
 
 use super::key::Key;
 use halide_cpu::CodeImage;
-use halide_ir::{Program, Task, build};
 use sha2::{Digest, Sha256};
 
 const MAGIC: &[u8; 16] = b"halide code 1\n\0\0";
@@ -63,13 +62,4 @@ impl Entry {
 /// The bytes behind those that must come first.
 fn behind<'b>(bytes: &'b [u8], first: &[u8]) -> Option<&'b [u8]> {
     bytes.split_at_checked(first.len()).filter(|(begin, _)| *begin == first).map(|(_, rest)| rest)
-}
-
-/// The program without statements as text: all that runs of its code ask for.
-pub(super) fn tables(program: &Program) -> String {
-    let mut tables = Program { body: build::nothing(), ..program.clone() };
-    for task in tables.tasks.iter_mut() {
-        *task = Task { body: build::nothing(), ..task.clone() };
-    }
-    tables.to_string()
 }

@@ -157,7 +157,7 @@ impl CodeCache {
             return Ok(CachedCode { program, footprint, code, origin: CodeOrigin::NotWritten { because } });
         };
         let (code, image) = compile_to_image(&program, subject.options).map_err(failed)?;
-        let entry = Entry { tables: entry::tables(&program), footprint: footprint.to_string(), image };
+        let entry = Entry { tables: program.without_statements().to_string(), footprint: footprint.to_string(), image };
         let origin = match self.0.folder.write(&key, &entry.to_bytes(&key), self.0.most_bytes) {
             Ok(file) => {
                 self.0.written.fetch_add(1, Ordering::Relaxed);

@@ -7,6 +7,7 @@ use halide::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A folder of a test, which goes with it.
 struct Scratch(PathBuf);
@@ -110,6 +111,25 @@ fn faults_of_code_that_was_read_say_the_same() {
     assert_eq!(texts[0], texts[1]);
     let [large, gain, capped] = &texts[1];
     assert!(large.contains("`input`") && gain.contains("a small gain") && capped.contains("64"), "{texts:?}");
+}
+
+#[test]
+fn code_that_was_read_prints_the_same() {
+    let (scratch, x) = (Scratch::new(), Var::new("x"));
+    let mut f = Func::new("f");
+    f[x] = print_when(x.expr().eq(2), x * 3, (x, "gives", cast::<f32>(x) / 2));
+    let pipeline = Pipeline::new([&f]).unwrap();
+    for _ in 0..2 {
+        let compiled = compiled(&pipeline, "", &scratch.cache());
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let kept = lines.clone();
+        compiled
+            .inputs()
+            .print_to(move |line| kept.lock().unwrap().push(line.to_string()))
+            .realize::<i32>([4])
+            .unwrap();
+        assert_eq!(*lines.lock().unwrap(), ["6 2 gives 1.0"], "{:?}", origin(&compiled));
+    }
 }
 
 /// Each byte of a file that is not as it was written makes it another one, which is not run.

@@ -55,6 +55,8 @@ mod memory;
 mod needs;
 mod nest;
 mod notes;
+#[cfg(feature = "cpu")]
+mod object;
 mod outputs;
 mod page;
 mod printing;

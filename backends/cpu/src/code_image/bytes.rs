@@ -1,19 +1,20 @@
 //! Code images as bytes, for files.
 //!
-//! Numbers are little-endian words of eight bytes; texts and code have their lengths in front. What is read may be
-//! anything: a length beyond the end, a place outside of its function or a function that is not there gives no image.
-//! That the bytes are those that were written, a checksum of the file has to say.
+//! They are written by `words`. What is read may be anything: a length beyond the end, a place outside of its function
+//! or a function that is not there gives no image. That the bytes are those that were written, a checksum of the file
+//! has to say.
 
 use super::{Callee, CodeImage, ImageAddress, ImageFunction};
-use crate::codegen::abi::RuntimeFn;
+use crate::abi::RuntimeFn;
 use crate::options::{CodeNotes, CompileStats};
+use crate::words::{Reader, Writer};
 use halide_core::ids::{FuncId, Id};
 
 impl CodeImage {
     /// Writes the image.
     pub fn to_bytes(&self) -> Vec<u8> {
         let CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, mnemonics } } = self;
-        let mut out = Writer(Vec::new());
+        let mut out = Writer::default();
         out.list(functions, |out, function| {
             out.word(function.align);
             out.bytes(&function.bytes);
@@ -45,12 +46,12 @@ impl CodeImage {
             out.word(*stage as u64);
             out.list(names, |out, name| out.bytes(name.as_bytes()));
         });
-        out.0
+        out.into_bytes()
     }
 
     /// Reads an image that [`CodeImage::to_bytes`] wrote; `None` if the bytes are none.
     pub fn from_bytes(bytes: &[u8]) -> Option<CodeImage> {
-        let mut from = Reader(bytes);
+        let mut from = Reader::new(bytes);
         let functions = from.list(|from| {
             let (align, bytes) = (from.word()?, from.bytes()?.to_vec());
             let addresses = from.list(address)?;
@@ -73,7 +74,7 @@ impl CodeImage {
         })?;
         let mnemonics = mnemonics.into_iter().collect();
         let image = CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, mnemonics } };
-        (from.0.is_empty() && image.is_whole()).then_some(image)
+        (from.is_empty() && image.is_whole()).then_some(image)
     }
 
     /// Returns true if every address lies in its function and is that of a function that is there.
@@ -111,63 +112,10 @@ fn address(from: &mut Reader<'_>) -> Option<ImageAddress> {
     Some(ImageAddress { offset, of, addend })
 }
 
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn word(&mut self, word: u64) {
-        self.0.extend(word.to_le_bytes());
-    }
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.word(bytes.len() as u64);
-        self.0.extend(bytes);
-    }
-    fn list<T, L>(&mut self, all: L, one: impl FnMut(&mut Writer, T))
-    where
-        L: IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
-    {
-        let (all, mut one) = (all.into_iter(), one);
-        self.word(all.len() as u64);
-        all.for_each(|item| one(self, item));
-    }
-}
-
-/// The bytes that are still to be read.
-struct Reader<'b>(&'b [u8]);
-
-impl<'b> Reader<'b> {
-    fn word(&mut self) -> Option<u64> {
-        let (word, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u64::from_le_bytes(*word))
-    }
-    fn count(&mut self) -> Option<usize> {
-        usize::try_from(self.word()?).ok()
-    }
-    fn bytes(&mut self) -> Option<&'b [u8]> {
-        let count = self.count()?;
-        let (bytes, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(bytes)
-    }
-    fn text(&mut self) -> Option<String> {
-        String::from_utf8(self.bytes()?.to_vec()).ok()
-    }
-    /// The items of a list, whose number stands in front: each takes a byte at least, so no number makes it wait or
-    /// allocate.
-    fn list<T>(&mut self, mut one: impl FnMut(&mut Reader<'b>) -> Option<T>) -> Option<Vec<T>> {
-        let count = self.count().filter(|count| *count <= self.0.len())?;
-        let mut all = Vec::new();
-        for _ in 0..count {
-            all.push(one(self)?);
-        }
-        Some(all)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use crate::abi::RuntimeFn;
     use crate::code_image::*;
-    use crate::codegen::abi::RuntimeFn;
     use halide_core::ids::FuncId;
 
     /// The number of no function of the runtime.

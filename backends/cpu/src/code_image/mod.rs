@@ -51,4 +51,8 @@ impl CodeImage {
     pub fn functions(&self) -> usize {
         self.functions.len()
     }
+    /// Returns the bytes of stack that the code needs.
+    pub fn stack(&self) -> u64 {
+        self.stats.stack
+    }
 }

@@ -328,7 +328,7 @@ impl<'a> Func<'a> {
         let (env, conv) = (self.env, self.env.isa.default_call_conv());
         let (id, signature): (FuncId, Signature) = match callee {
             Callee::Runtime(f) => {
-                let (_, _, params, results) = f.describe();
+                let (params, results) = f.types();
                 (env.symbols.runtime[&f], abi::signature(conv, params, results))
             }
             Callee::Task(id) => (env.symbols.tasks[id.index()], abi::signature(conv, &abi::TASK_PARAMS, &[types::I64])),

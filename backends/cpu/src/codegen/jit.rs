@@ -40,7 +40,7 @@ impl Linker {
         let signature = Signature::new(isa.default_call_conv());
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         for f in RuntimeFn::ALL {
-            let (name, address, ..) = f.describe();
+            let (name, address) = f.describe();
             builder.symbol(name, address);
         }
         Linker { module: Some(JITModule::new(builder)), signature }

@@ -74,7 +74,7 @@ mod value;
 
 use crate::code_image::{Callee, CodeImage, ImageAddress, ImageFunction};
 use crate::error::{CodeUnit, CpuError};
-use crate::exec::Executable;
+use crate::exec::{Code, Executable};
 use crate::host::{self, Effort};
 use crate::listing::lines;
 use crate::options::{CodeNotes, CompileStats, CpuOptions, FunctionCode, Texts};
@@ -118,15 +118,25 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
 
 /// [`compile`], which also gives the machine code as it was before it was linked, for [`CodeImage::link`].
 pub fn compile_to_image(program: &Program, options: &CpuOptions) -> Result<(Executable, CodeImage), CpuError> {
+    let (isa, Translated { image, texts, marks }) = checked(program, options)?;
+    let executable = link(&image, program, isa, (texts, marks), options)?;
+    Ok((executable, image))
+}
+
+/// Compiles a program of stage `Final` for machines like this one, without linking the code.
+pub fn compile_image(program: &Program, options: &CpuOptions) -> Result<CodeImage, CpuError> {
+    checked(program, options).map(|(_, translated)| translated.image)
+}
+
+/// Makes the machine code of a program, after checks.
+fn checked(program: &Program, options: &CpuOptions) -> Result<(OwnedTargetIsa, Translated), CpuError> {
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
     }
     check_host(options)?;
     let isa = host::host_isa(options.features, Effort::Full)?;
-    let Translated { image, texts, marks } =
-        stack::with_room_for(program, || translate(program, isa.clone(), options))?;
-    let executable = link(&image, program, isa, (texts, marks), options)?;
-    Ok((executable, image))
+    let translated = stack::with_room_for(program, || translate(program, isa.clone(), options))?;
+    Ok((isa, translated))
 }
 
 impl CodeImage {
@@ -162,7 +172,14 @@ fn link(
     texts.functions.iter_mut().zip(code.addresses()).for_each(|(function, address)| function.address = address);
     texts.notes = image.notes.clone();
     let stats = CompileStats { link: started.elapsed(), ..image.stats };
-    Ok(Executable::new(program, code, (ArgLayout::new(program), marks), options, texts, stats))
+    Ok(Executable::new(
+        program,
+        Code::Compiled(Box::new(code)),
+        (ArgLayout::new(program), marks),
+        options,
+        texts,
+        stats,
+    ))
 }
 
 /// The machine code of a program, with what is said of it.

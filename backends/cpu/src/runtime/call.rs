@@ -174,6 +174,7 @@ impl Run<'_> {
 }
 
 /// Calls closure number `callee` over the boxes that `words` say; 0 if that went well.
+#[cfg_attr(feature = "link", unsafe(export_name = "halide_rt_call"))]
 pub(crate) extern "C" fn call(worker: *mut Worker<'_>, callee: i64, words: *const u64) -> i64 {
     // SAFETY: compiled code passes on the worker that it was given, which nobody else uses meanwhile.
     let worker = unsafe { &*worker };

@@ -121,6 +121,7 @@ fn on_device(run: &Run<'_>, work: impl FnOnce(&OnDevice<'_>, &mut dyn Device) ->
 }
 
 /// Dispatches a kernel; `words` are the extents of its grid and its scalars.
+#[cfg_attr(feature = "link", unsafe(export_name = "halide_rt_dispatch"))]
 pub(crate) extern "C" fn dispatch(worker: *mut Worker<'_>, kernel: i64, words: *const u64) -> i64 {
     // SAFETY: compiled code passes on the worker that it was given, which nobody else uses meanwhile.
     let worker = unsafe { &mut *worker };
@@ -144,6 +145,7 @@ pub(crate) extern "C" fn dispatch(worker: *mut Worker<'_>, kernel: i64, words: *
 }
 
 /// Makes something so of the copies of a buffer; `what` numbers the kinds of [`Residency`].
+#[cfg_attr(feature = "link", unsafe(export_name = "halide_rt_reside"))]
 pub(crate) extern "C" fn reside(worker: *mut Worker<'_>, buf: i64, what: i64) -> i64 {
     // SAFETY: as in `dispatch`.
     let worker = unsafe { &mut *worker };
@@ -163,6 +165,7 @@ pub(crate) extern "C" fn reside(worker: *mut Worker<'_>, buf: i64, what: i64) ->
 }
 
 /// An allocation of `count` elements of `size` bytes begins; `data` is null if it is on the device only.
+#[cfg_attr(feature = "link", unsafe(export_name = "halide_rt_device_begin"))]
 pub(crate) extern "C" fn begin(worker: *mut Worker<'_>, buf: i64, data: *mut u8, count: i64, size: i64) -> i64 {
     // SAFETY: as in `dispatch`.
     let worker = unsafe { &mut *worker };
@@ -181,6 +184,7 @@ pub(crate) extern "C" fn begin(worker: *mut Worker<'_>, buf: i64, data: *mut u8,
 }
 
 /// An allocation ends.
+#[cfg_attr(feature = "link", unsafe(export_name = "halide_rt_device_end"))]
 pub(crate) extern "C" fn end(worker: *mut Worker<'_>, buf: i64) {
     // SAFETY: as in `dispatch`.
     let worker = unsafe { &mut *worker };

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The state that all workers of a run share.
 pub(crate) struct Run<'a> {
-    /// The argument block; see `codegen::abi`.
+    /// The argument block; see `abi`.
     args: Vec<u64>,
     counters: Vec<AtomicI64>,
     pool: &'a Pool,
