@@ -7,6 +7,7 @@ use crate::engines_agree::noise;
 use halide::VariantKey;
 use halide::buffer::{AnyBuffer, Region};
 use halide::error::ObjectProblem;
+use halide::externs::Extern;
 use halide::prelude::*;
 use program::{Answer, CCall, Given, Scratch, linked, output_of, run, runtime, type_number, with_gaps};
 use std::fs;
@@ -316,6 +317,16 @@ fn what_needs_this_process_is_no_object() {
     }
     let evaluated = compiled(Engine::Eval);
     assert_eq!(problem(&evaluated, "scaled"), ObjectProblem::Engine { engine: "Eval".into() });
+    // Called once before a run, or per iteration of a loop.
+    for schedule in ["", "stage: compute_at(out, x)"] {
+        let input = ImageParam::new("input", U8, 1);
+        let stage = Extern::new("stage", [U8], 1).image(&input).compute(|_| Ok(()));
+        let (mut out, x) = (Func::new("out"), Var::new("x"));
+        out[x] = stage[x] + 1;
+        let pipeline = Pipeline::new([&out]).unwrap();
+        let compiler = Compiler::new(&pipeline).engine(crate::CPU).schedule(&schedule.parse().unwrap());
+        assert_eq!(problem(&compiler.compile().unwrap(), "out"), ObjectProblem::Stages, "{schedule}");
+    }
     let (mut f, x) = (Func::new("f"), Var::new("x"));
     f[x] = require(x.expr().lt(9), x.expr(), "few");
     let required = Pipeline::new([&f]).unwrap();
