@@ -16,7 +16,7 @@ pub(super) fn ahead(random: &mut Random) -> Drawn {
         let mut value = image.read([x, y]) * 2 + x;
         for earlier in &funcs {
             if random.one_in(2) {
-                value = value - near(random, earlier, x, y);
+                value -= near(random, earlier, x, y);
             }
         }
         let mut made = func(name, &[x, y], value);
