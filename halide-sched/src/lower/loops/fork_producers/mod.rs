@@ -112,6 +112,12 @@ fn statement(cx: &mut Fork<'_>, s: Stmt) -> Stmt {
 fn forked(cx: &mut Fork<'_>, l: For) -> Stmt {
     let mut ahead = BTreeSet::new();
     for_each_production(&l.body, &mut |func| _ = cx.asked.funcs.contains(&func) && ahead.insert(func));
+    for func in ahead.clone().into_iter().filter(|func| realizes(&l.body, *func)) {
+        let (subject, place) = (name(cx.program, func).to_string(), &cx.program.loops[l.id]);
+        let why = "it has the memory of one iteration only: hoist_storage and ring_buffer(2)";
+        cx.trace.did_not(subject, format!("computed for the next iteration of {place}"), why);
+        ahead.remove(&func);
+    }
     if ahead.is_empty() {
         return Stmt::For(Box::new(l));
     }
@@ -136,9 +142,6 @@ fn parts(cx: &mut Fork<'_>, l: &For, ahead: &BTreeSet<FuncId>) -> Result<(Stmt, 
     let name = |func: &FuncId| &names[func];
     if l.kind != ForKind::Serial {
         return Err("its iterations do not run one after the other".into());
-    }
-    if let Some(func) = ahead.iter().find(|func| realizes(&l.body, **func)) {
-        return Err(format!("{} has the memory of one iteration only: hoist_storage and ring_buffer(2)", name(func)));
     }
     if walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(l) if l.kind.is_gpu())) {
         return Err("kernels run one after the other".into());
