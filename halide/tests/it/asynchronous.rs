@@ -127,6 +127,10 @@ fn explanations_say_who_runs_ahead_and_who_does_not() {
         "low: compute_at(out, y) store_root() fold_storage(y, 4) async()",
         "low: computed for the next iteration of out.y while this one runs",
     );
+    let together = "a: compute_at(out, y) hoist_storage_root() ring_buffer(2)
+         b: compute_at(out, y) hoist_storage_root() ring_buffer(2) async() compute_with(a, y) c: compute_at(out, y)";
+    let text = explained(&siblings(), together);
+    assert!(text.contains("not computed for"), "{text}");
     let text = explained(&siblings(), "a: compute_root() async()\n b: compute_root()\n c: compute_root()");
     assert!(text.contains("a, b: computed at the same time at the root"), "{text}");
     let text = explained(&siblings(), "a: compute_root()\n b: compute_root() async()\n c: compute_root()");
@@ -137,6 +141,14 @@ fn explanations_say_who_runs_ahead_and_who_does_not() {
 fn refused(text: &str, message: &str) {
     let error = Compiler::new(&pipeline()).schedule(&text.parse().unwrap()).compile().unwrap_err().to_string();
     assert!(error.contains(message), "{text}\n{error}");
+}
+
+#[test]
+fn loads_past_the_caches_are_explained() {
+    let text = explained(&pipeline(), "low: compute_root()\n out: stream_loads()");
+    assert!(text.contains("out: not loading what it reads past the caches"), "{text}");
+    let inlined: Schedule = "low: eager_inline()".parse().unwrap();
+    assert_eq!(inlined.to_string().trim(), "low: compute_inline()");
 }
 
 #[test]

@@ -91,7 +91,15 @@ pub fn fork_producers(program: Program, asked: &Asked, facts: &Facts, trace: &mu
     if asked.funcs.is_empty() {
         return program;
     }
-    walk::map_body(program, |body, program| statement(&mut Fork { program, asked, facts: facts.clone(), trace }, body))
+    walk::map_body(program, |body, program| {
+        let mut cx = Fork { program, asked, facts: facts.clone(), trace, seen: BTreeSet::new(), in_kernel: false };
+        let body = statement(&mut cx, body);
+        for func in asked.funcs.difference(&cx.seen) {
+            let why = "no loop computes it by itself";
+            cx.trace.did_not(name(cx.program, *func).to_string(), "computed for a next iteration", why);
+        }
+        body
+    })
 }
 
 struct Fork<'p> {
@@ -99,10 +107,18 @@ struct Fork<'p> {
     asked: &'p Asked,
     facts: Facts,
     trace: &'p mut LoweringTrace,
+    /// The Funcs that loops compute.
+    seen: BTreeSet<FuncId>,
+    /// True inside of a loop that a GPU runs.
+    in_kernel: bool,
 }
 
 fn statement(cx: &mut Fork<'_>, s: Stmt) -> Stmt {
-    match deep(|| walk::map_stmt_under(s, cx, |cx| &mut cx.facts, |_, e| e.clone(), statement)) {
+    let around = cx.in_kernel;
+    cx.in_kernel |= matches!(&s, Stmt::For(l) if l.kind.is_gpu());
+    let s = deep(|| walk::map_stmt_under(s, cx, |cx| &mut cx.facts, |_, e| e.clone(), statement));
+    cx.in_kernel = around;
+    match s {
         Stmt::For(l) => forked(cx, *l),
         other => other,
     }
@@ -112,6 +128,7 @@ fn statement(cx: &mut Fork<'_>, s: Stmt) -> Stmt {
 fn forked(cx: &mut Fork<'_>, l: For) -> Stmt {
     let mut ahead = BTreeSet::new();
     for_each_production(&l.body, &mut |func| _ = cx.asked.funcs.contains(&func) && ahead.insert(func));
+    cx.seen.extend(&ahead);
     for func in ahead.clone().into_iter().filter(|func| realizes(&l.body, *func)) {
         let (subject, place) = (name(cx.program, func).to_string(), &cx.program.loops[l.id]);
         let why = "it has the memory of one iteration only: hoist_storage and ring_buffer(2)";
@@ -143,7 +160,7 @@ fn parts(cx: &mut Fork<'_>, l: &For, ahead: &BTreeSet<FuncId>) -> Result<(Stmt, 
     if l.kind != ForKind::Serial {
         return Err("its iterations do not run one after the other".into());
     }
-    if walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(l) if l.kind.is_gpu())) {
+    if cx.in_kernel || walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(l) if l.kind.is_gpu())) {
         return Err("kernels run one after the other".into());
     }
     let needed = needed(cx.program, &l.body, ahead);
