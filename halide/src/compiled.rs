@@ -189,6 +189,12 @@ impl fmt::Debug for Compiled {
 pub(crate) trait Feeder: Send + Sync {
     /// Returns true if the image called `name` stands for results of it.
     fn gives(&self, name: &str) -> bool;
+    /// Returns true if all that `needs` ask of it is given: it was computed in this run. Elements that nothing reads
+    /// are no images of the pipeline, so nobody gives these.
+    fn is_given(&self, inputs: &Inputs, needs: &[InputNeed]) -> bool {
+        let mut own = needs.iter().filter(|need| self.gives(&need.name));
+        own.all(|need| inputs.get(&need.name).is_some())
+    }
     /// The results by the names of their images, as far as `needs` say that they are read and nobody gives them.
     fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error>;
     /// Adds the regions of the user's inputs that it needs.

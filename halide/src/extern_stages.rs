@@ -56,8 +56,7 @@ impl Feeder for StageFeeder {
         self.results.iter().flatten().any(|own| own == name)
     }
     fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error> {
-        let given = self.results.iter().flatten().all(|name| inputs.get(name).is_some());
-        let Some(region) = self.region(needs).filter(|_| !given) else { return Ok(Vec::new()) };
+        let Some(region) = self.region(needs).filter(|_| !self.is_given(inputs, needs)) else { return Ok(Vec::new()) };
         let (asked, wanted) = self.asked(&region, inputs)?;
         let computed = match &self.producer {
             Some(producer) => producer.inputs().with_given(inputs).within(&how.unobserved()).realize_all(&wanted)?,

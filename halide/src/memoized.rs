@@ -71,8 +71,9 @@ impl Feeder for MemoFeeder {
         self.results.iter().any(|own| own == name)
     }
     fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error> {
-        let given = self.results.iter().all(|name| inputs.get(name).is_some());
-        let Some(regions) = self.regions(needs).filter(|_| !given) else { return Ok(Vec::new()) };
+        let Some(regions) = self.regions(needs).filter(|_| !self.is_given(inputs, needs)) else {
+            return Ok(Vec::new());
+        };
         let bound = inputs.restricted(&self.cone).bind(&self.cone)?;
         let images = bound.images.iter().map(MemoImage::new).collect();
         let owner = Arc::downgrade(&self.producer.parts.identity);

@@ -188,3 +188,24 @@ fn what_cannot_be_memoized() {
     let error = compiled.inputs().in_place_named("a", 0).realize_into(memory.view_mut().unwrap()).unwrap_err();
     assert!(error.to_string().contains("`f` is memoized"), "{error}");
 }
+
+/// Rules for shapes need the values before there is an output, and the run that follows gives them: without an element
+/// that nothing reads. (Seed 873 of random_schedules.)
+#[test]
+fn elements_that_nothing_reads_beside_rules_for_shapes() {
+    let input = ImageParam::new("input", I32, 1);
+    let x = Var::new("x");
+    let (mut pair, mut out) = (Func::new("pair"), Func::new("out"));
+    pair[x] = tuple([input[x] * 2, input[x] + 1]);
+    out[x] = pair[x].at(1) - x;
+    out.output().dim(0).set_extent_multiple_of(3);
+    let pipeline = Pipeline::new([&out]).unwrap();
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&"pair: memoize()".parse().unwrap()).compile();
+        let compiled = compiled.unwrap();
+        let image = Buffer::from_fn(&Region::of_extents([6]), |at| at[0] * 10).unwrap();
+        let got =
+            compiled.inputs().image(&input, image).realize::<i32>([6]).unwrap_or_else(|e| panic!("{engine:?}: {e}"));
+        assert_eq!(got.to_vec(), [1, 10, 19, 28, 37, 46]);
+    }
+}
