@@ -9,7 +9,7 @@ use crate::limits::{Cancel, Watch};
 use crate::memory::dense_bytes;
 use crate::print_sink::Sink;
 pub use crate::run_options::RunStats;
-use crate::run_options::{How, Sampling};
+use crate::run_options::{How, RunInputs, Sampling};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferMut, Extents, Region};
 use halide_core::interp::{self, Inputs, RunError};
 use halide_core::limits::Limits;
@@ -181,10 +181,7 @@ impl<'c> Call<'c> {
         let (how, _watch) = self.begin()?;
         let (mut buffers, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
-        match fed {
-            Some(fed) => self.clone().with_given(&fed).run_into(&mut views, &how)?,
-            None => self.run_into(&mut views, &how)?,
-        };
+        self.run_into(&mut views, &how, fed.as_ref())?;
         drop(views);
         Ok(buffers)
     }
@@ -198,7 +195,7 @@ impl<'c> Call<'c> {
         let (mut buffers, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         self.check_outputs(&views)?;
-        let inputs = fed.as_ref().unwrap_or(&self.inputs);
+        let inputs = RunInputs { given: &self.inputs, fed: fed.as_ref() };
         how.after(self.compiled.run_async(inputs, &mut views, &how).await)?;
         drop(views);
         Ok(buffers)
@@ -258,11 +255,12 @@ impl<'c> Call<'c> {
     /// Views of another number, type or shape than the outputs, and as of [`Call::realize_into`].
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
         let (how, _watch) = self.begin()?;
-        self.run_into(outputs, &how)
+        self.run_into(outputs, &how, None)
     }
-    fn run_into(&self, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Error> {
+    fn run_into(&self, outputs: &mut [AnyBufferMut<'_>], how: &How, fed: Option<&Inputs>) -> Result<RunStats, Error> {
         self.check_outputs(outputs)?;
-        how.after(self.compiled.run(&self.inputs, outputs, how, &self.in_place))
+        let inputs = RunInputs { given: &self.inputs, fed };
+        how.after(self.compiled.run(inputs, outputs, how, &self.in_place))
     }
 
     fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {

@@ -144,16 +144,8 @@ impl Compiled {
     }
     /// The inputs of those given that the pipeline reads itself. One that nobody reads is a mistake.
     pub(crate) fn named(&self, inputs: &Inputs) -> Result<Inputs, Error> {
-        match &self.parts.whole {
-            // What is computed before the run may be among them by then.
-            Some(whole) => inputs.without(|name| self.is_fed(name)).check_names(whole)?,
-            None => inputs.check_names(&self.parts.pipeline)?,
-        }
+        inputs.check_names(self.whole())?;
         Ok(inputs.clone())
-    }
-    /// Returns true if an image is computed before a run.
-    fn is_fed(&self, image: &str) -> bool {
-        self.parts.feeders.iter().any(|feeder| feeder.gives(image))
     }
     /// Returns the requirements on each image of the pipeline, results of extern stages among them.
     pub(crate) fn needs_of_images(&self, inputs: &Inputs, regions: &[Region]) -> Result<Vec<InputNeed>, Error> {
@@ -189,13 +181,7 @@ impl fmt::Debug for Compiled {
 pub(crate) trait Feeder: Send + Sync {
     /// Returns true if the image called `name` stands for results of it.
     fn gives(&self, name: &str) -> bool;
-    /// Returns true if all that `needs` ask of it is given: it was computed in this run. Elements that nothing reads
-    /// are no images of the pipeline, so nobody gives these.
-    fn is_given(&self, inputs: &Inputs, needs: &[InputNeed]) -> bool {
-        let mut own = needs.iter().filter(|need| self.gives(&need.name));
-        own.all(|need| inputs.get(&need.name).is_some())
-    }
-    /// The results by the names of their images, as far as `needs` say that they are read and nobody gives them.
+    /// The results by the names of their images, as far as `needs` say that they are read.
     fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error>;
     /// Adds the regions of the user's inputs that it needs.
     fn needs(&self, inputs: &Inputs, needs: &[InputNeed], all: &mut Spans) -> Result<(), Error>;

@@ -303,9 +303,9 @@ impl Pipeline {
 /// The pipeline of which parts are compiled.
 #[derive(Clone, Copy)]
 struct Whole<'w> {
-    /// As the user gave it.
+    /// The pipeline that the user gave.
     given: &'w halide_core::Pipeline,
-    /// With Funcs in place of the extern stages that are called in loops.
+    /// The same with Funcs in place of the extern stages that are called in loops.
     called: &'w halide_core::Pipeline,
 }
 

@@ -56,7 +56,7 @@ impl Feeder for StageFeeder {
         self.results.iter().flatten().any(|own| own == name)
     }
     fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error> {
-        let Some(region) = self.region(needs).filter(|_| !self.is_given(inputs, needs)) else { return Ok(Vec::new()) };
+        let Some(region) = self.region(needs) else { return Ok(Vec::new()) };
         let (asked, wanted) = self.asked(&region, inputs)?;
         let computed = match &self.producer {
             Some(producer) => producer.inputs().with_given(inputs).within(&how.unobserved()).realize_all(&wanted)?,

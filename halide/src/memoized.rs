@@ -71,7 +71,7 @@ impl Feeder for MemoFeeder {
         self.results.iter().any(|own| own == name)
     }
     fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error> {
-        let Some(regions) = self.regions(needs).filter(|_| !self.is_given(inputs, needs)) else {
+        let Some(regions) = self.regions(needs) else {
             return Ok(Vec::new());
         };
         let bound = inputs.restricted(&self.cone).bind(&self.cone)?;

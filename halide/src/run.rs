@@ -6,12 +6,13 @@ use crate::counted::Before;
 use crate::error::Error;
 use crate::in_place;
 use crate::reference::Required;
-use crate::run_options::{How, RunStats};
+use crate::run_options::{How, RunInputs, RunStats};
 use crate::variants::regions_of;
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
 use halide_core::interp::{self, Given, Inputs};
 use halide_core::pipeline::NoteKind;
+use std::borrow::Cow;
 
 impl Compiled {
     /// The inputs with the results of extern stages, which are computed here.
@@ -36,17 +37,13 @@ impl Compiled {
     #[cfg(feature = "gpu")]
     pub(crate) async fn run_async(
         &self,
-        inputs: &Inputs,
+        inputs: RunInputs<'_>,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
     ) -> Result<RunStats, Error> {
         // A device may be waited for where extern stages were compiled with it.
-        let fed = match self.parts.whole {
-            None => None,
-            Some(_) => Some(self.fed(inputs, &regions_of(&self.parts.pipeline, outputs), how)?),
-        };
-        let given = inputs;
-        let inputs = fed.as_ref().unwrap_or(inputs);
+        let fed = self.all_inputs(inputs, outputs, how)?;
+        let (given, inputs) = (inputs.given, &*fed);
         self.check_rules(inputs, outputs)?;
         match &self.parts.variants {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),
@@ -74,37 +71,43 @@ impl Compiled {
         }
         Ok(())
     }
+    /// The inputs of the pipeline that was compiled.
+    fn all_inputs<'i>(
+        &self,
+        inputs: RunInputs<'i>,
+        outputs: &[AnyBufferMut<'_>],
+        how: &How,
+    ) -> Result<Cow<'i, Inputs>, Error> {
+        match (inputs.fed, &self.parts.whole) {
+            (Some(fed), _) => Ok(Cow::Borrowed(fed)),
+            (None, None) => Ok(Cow::Borrowed(inputs.given)),
+            (None, Some(_)) => self.fed(inputs.given, &regions_of(&self.parts.pipeline, outputs), how).map(Cow::Owned),
+        }
+    }
     /// Runs with outputs that fit the pipeline.
     pub(crate) fn run(
         &self,
-        inputs: &Inputs,
+        inputs: RunInputs<'_>,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
         in_place: &[InPlace],
     ) -> Result<RunStats, Error> {
         if !in_place.is_empty() {
-            let (inputs, aliases) = in_place::bind(self, &self.parts.proofs, inputs, outputs, in_place, how)?;
-            return self.run_with(&inputs, outputs, how, &aliases);
+            let (inputs, aliases) = in_place::bind(self, &self.parts.proofs, inputs.given, outputs, in_place, how)?;
+            return self.run_with(RunInputs { given: &inputs, fed: None }, outputs, how, &aliases);
         }
         self.run_with(inputs, outputs, how, &Aliases::default())
     }
     fn run_with(
         &self,
-        inputs: &Inputs,
+        inputs: RunInputs<'_>,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
         aliases: &Aliases,
     ) -> Result<RunStats, Error> {
         let pipeline = &self.parts.pipeline;
-        let given = inputs;
-        let fed;
-        let inputs = match self.parts.whole {
-            None => inputs,
-            Some(_) => {
-                fed = self.fed(inputs, &regions_of(pipeline, outputs), how)?;
-                &fed
-            }
-        };
+        let fed = self.all_inputs(inputs, outputs, how)?;
+        let (given, inputs) = (inputs.given, &*fed);
         self.check_rules(inputs, outputs)?;
         match &self.parts.variants {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),

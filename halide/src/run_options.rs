@@ -7,6 +7,7 @@ use crate::print_sink::Sink;
 use crate::profile::Profile;
 #[cfg(all(feature = "cpu", feature = "gpu"))]
 use crate::residents::Residents;
+use halide_core::interp::Inputs;
 use halide_core::interp::RunError;
 use halide_core::limits::{Held, Limits};
 use std::sync::Arc;
@@ -37,6 +38,15 @@ pub(crate) struct How {
     /// The buffers that are or may stay on the device.
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     pub(crate) residents: Option<Residents>,
+}
+
+/// The inputs of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct RunInputs<'i> {
+    /// The inputs that the caller gives.
+    pub(crate) given: &'i Inputs,
+    /// The result of `Compiled::fed` for them, if rules for shapes needed it before there were outputs.
+    pub(crate) fed: Option<&'i Inputs>,
 }
 
 impl How {

@@ -209,3 +209,29 @@ fn elements_that_nothing_reads_beside_rules_for_shapes() {
         assert_eq!(got.to_vec(), [1, 10, 19, 28, 37, 46]);
     }
 }
+
+/// A rule of an input speaks of a parameter that only what computes the Func knows: the run is given values that rules
+/// of the output needed, and the caller's inputs are checked once. (Seed 3224 of random_gpu_schedules.)
+#[test]
+fn rules_of_inputs_that_only_a_memoized_func_reads() {
+    let (input, offset) = (ImageParam::new("input", I32, 1), Param::<i32>::new("offset"));
+    input.dim(0).set_min(offset.expr());
+    let x = Var::new("x");
+    let (mut twice, mut out) = (Func::new("twice"), Func::new("out"));
+    twice[x] = input[x] * 2;
+    out[x] = twice[x] - x;
+    out.output().dim(0).set_min(2);
+    let pipeline = Pipeline::new([&out]).unwrap();
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&"twice: memoize()".parse().unwrap()).compile();
+        let compiled = compiled.unwrap();
+        let run = |offset: i32| {
+            let image = Buffer::from_fn(&Region::of_spans([(1, 6)]), |at| at[0] * 10).unwrap();
+            let call = compiled.inputs().image(&input, image).param_named("offset", offset);
+            call.realize_region::<i32>(&Region::of_spans([(2, 3)]))
+        };
+        assert_eq!(run(1).unwrap_or_else(|e| panic!("{engine:?}: {e}")).to_vec(), [38, 57, 76]);
+        let error = run(0).unwrap_err().to_string();
+        assert!(error.contains("`input`"), "{engine:?}: {error}");
+    }
+}
