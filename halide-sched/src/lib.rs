@@ -1,9 +1,10 @@
 //! From `Pipeline` + `Schedule` + `Target` to loops: schedules as values, bounds inference, lowering.
 //!
-//! Pure: no I/O, clock, environment, threads or globals. Modules, low to high: `schedule`, `access`, `plan`, `lower`,
-//! `nest`.
+//! Pure: no I/O, clock, environment, threads or globals. Modules, low to high: `access`, `idioms`, `schedule`,
+//! `plan`, `lower`, `nest`.
 
 mod access;
+mod idioms;
 pub mod lower;
 pub mod nest;
 pub mod plan;

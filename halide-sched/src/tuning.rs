@@ -85,6 +85,9 @@ pub(crate) const REFINING_ROUNDS: usize = 4;
 /// The most names that stand for one another.
 pub(crate) const MOST_READ_ROUNDS: usize = 8;
 
+/// Names of instructions that the error of an unknown one shows: more are not read. By reasoning.
+pub(crate) const SHOWN_NAMES: usize = 8;
+
 /// The most names of one polynomial that are replaced.
 pub(crate) const MOST_NAMES: usize = 40;
 

@@ -37,3 +37,9 @@ pub fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
 pub fn math(function: MathFn, args: [Expr; 3]) -> Expr {
     make::math(function, &args[..function.arity()], Location::caller())
 }
+
+/// Converts to `ty` and clamps to its values, as [`saturating_cast`](super::saturating_cast).
+#[track_caller]
+pub fn saturating_cast_to(ty: ScalarType, a: Expr) -> Expr {
+    make::convert(a, ty, Location::caller(), Kind::SaturatingCast)
+}

@@ -1,4 +1,4 @@
-//! Random instructions for the innermost loops of stages that multiply.
+//! Random instructions for the innermost loops of stages.
 
 use super::random::Draw;
 use halide_core::ops::BinOp;
@@ -12,11 +12,13 @@ const TRIES: usize = 6;
 impl Draw<'_> {
     /// Proposes instructions for loops split by extents that they may have. Returns true if one fits.
     pub(super) fn instruction(&mut self, subject: &Subject) -> bool {
-        if !self.multiplies(subject) {
+        let set = InstructionSet::built_in();
+        let all = set.names().filter_map(|name| set.find(name));
+        // A first definition is none that adds to old values.
+        let known: Vec<Instruction> = all.filter(|i| is_update(i) == (subject.stage > 0)).cloned().collect();
+        if !self.computes_some(subject) {
             return false;
         }
-        let set = InstructionSet::built_in();
-        let known: Vec<Instruction> = set.names().filter_map(|name| set.find(name)).cloned().collect();
         (0..TRIES).any(|_| match self.pick(&known) {
             Some(instruction) => self.use_of(subject, &instruction),
             None => false,
@@ -57,12 +59,22 @@ impl Draw<'_> {
         self.propose(verbs.into_iter().map(|verb| Directive { subject: subject.clone(), verb, at: None }).collect())
     }
 
-    /// Returns true if a definition has a product in it.
-    fn multiplies(&self, subject: &Subject) -> bool {
+    /// Returns true if a definition has an operation in it that instructions have: a product, or in a first definition
+    /// what narrows or halves.
+    fn computes_some(&self, subject: &Subject) -> bool {
         let Some(func) = self.func(&subject.func) else { return false };
         let pipeline = &self.plan.pipeline;
         let values = &pipeline.funcs[func].stages[subject.stage].values;
-        let is_product = |kind: &Kind| matches!(kind, Kind::Binary(BinOp::Mul, ..));
-        reachable(pipeline, values).iter().any(|e| is_product(&pipeline.exprs[*e].kind))
+        let is_one = |kind: &Kind| match kind {
+            Kind::Binary(BinOp::Mul, ..) => true,
+            Kind::Binary(BinOp::Shr | BinOp::Div, ..) | Kind::SaturatingCast(_) => subject.stage == 0,
+            _ => false,
+        };
+        reachable(pipeline, values).iter().any(|e| is_one(&pipeline.exprs[*e].kind))
     }
+}
+
+/// Returns true if what an instruction means adds to old values.
+fn is_update(instruction: &Instruction) -> bool {
+    instruction.meanings().iter().any(|meaning| meaning.funcs.iter().any(|func| func.stages.len() > 1))
 }

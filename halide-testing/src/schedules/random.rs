@@ -195,7 +195,7 @@ impl Draw<'_> {
             let kernel = self.gpu && !self.one_in(5);
             // Loops that are left alone run as one with others more often.
             let plain = self.options.aim == Aim::Groups && !self.one_in(3);
-            let instruction = !kernel && stage > 0 && self.one_in(3) && self.instruction(&subject);
+            let instruction = !kernel && self.one_in(3) && self.instruction(&subject);
             match self.options.aim {
                 _ if instruction => {}
                 _ if kernel => self.kernel(&subject),

@@ -36,7 +36,7 @@ pub(crate) const CRATES: [(&str, &str); 21] = [
 /// Crates of which each module may use itself and those before it, with the modules from low to high.
 const MODULES: [(&str, &[&str]); 3] = [
     ("halide-solve/src/", &["tuning", "simplify", "bounds"]),
-    ("halide-sched/src/", &["tuning", "access", "schedule", "plan", "lower", "nest"]),
+    ("halide-sched/src/", &["tuning", "access", "idioms", "schedule", "plan", "lower", "nest"]),
     (
         "halide-auto/src/",
         &[

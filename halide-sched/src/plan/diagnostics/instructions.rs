@@ -3,8 +3,11 @@
 /// Adds these diagnostics to those in `$before`, and goes on with the next table.
 macro_rules! instructions {
     ({ $($before:tt)* } $next:ident $($rest:ident)*) => { $next! { { $($before)*
-        UnknownInstruction { name: String, known: Vec<String>, near: Option<String> } =>
-            format!("there is no instruction `{name}`; there are {}", names(known)),
+        UnknownInstruction { name: String, known: Vec<String>, others: usize, near: Option<String> } =>
+            match others {
+                0 => format!("there is no instruction `{name}`; there are {}", names(known)),
+                _ => format!("there is no instruction `{name}`; there are {}, and {others} others", names(known)),
+            },
             help did_you_mean(near);
         UnknownInstructionAxis { instruction: String, axis: String, axes: Vec<String> } =>
             format!("instruction `{instruction}` has no axis `{axis}`; it has {}", names(axes));

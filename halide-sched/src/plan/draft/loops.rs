@@ -9,10 +9,11 @@ use crate::plan::expressions::{expressions, reachable};
 use crate::plan::stage::{Applied, Atomic, Source, StageDraft, UseDraft, WithDraft};
 use crate::plan::types::{Prefetch, Source as Read, StageVar, Used};
 use crate::schedule::{Condition, Directive, Identity, LoopKind, Site, Subject, Tail, Verb, closest};
-use crate::tuning::MOST_AHEAD;
+use crate::tuning::{MOST_AHEAD, SHOWN_NAMES};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline};
 use halide_ir::{Expr, build};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 impl Drafter<'_, '_, '_> {
@@ -185,8 +186,12 @@ impl Drafter<'_, '_, '_> {
         let set = self.instructions.get();
         let Some(instruction) = set.find(name) else {
             let near = closest(name, set.names()).map(str::to_string);
-            let known = set.names().map(str::to_string).collect();
-            return Err(Some(Problem::UnknownInstruction { name: name.to_string(), known, near }));
+            let mut known: Vec<String> = set.names().map(str::to_string).collect();
+            // Those that begin as the name does come first.
+            known.sort_by_key(|known| Reverse(common_beginning(known, name)));
+            let others = known.len().saturating_sub(SHOWN_NAMES);
+            known.truncate(SHOWN_NAMES);
+            return Err(Some(Problem::UnknownInstruction { name: name.to_string(), known, others, near }));
         };
         let names = || instruction.axes().iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
         let mut vars = Vec::new();
@@ -289,4 +294,9 @@ fn mark_part(
         [if matches!(kind, LoopKind::Parallel | LoopKind::GpuBlocks) { outer_at } else { outer_at + 1 }];
     (marked.kind, marked.mark, marked.at) = (kind, Some(source.number), source.at);
     Ok(())
+}
+
+/// The number of characters that two names have in common in front.
+fn common_beginning(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }

@@ -27,7 +27,7 @@ pub(super) fn problem(
         };
         (moved.is_none() || moved != densest).then(|| Problem::InstructionLayout {
             instruction: instruction.name().to_string(),
-            operand: instruction.meaning().images[*image].name.clone(),
+            operand: form.pipeline.images[*image].name.clone(),
             source: names(),
             var: axes.names[*axis].clone(),
             moved: moved.map(|dim| dim as u32),

@@ -146,6 +146,18 @@ impl Side<'_> {
             }
         }
     }
+    /// The value of an integer constant.
+    fn number(&self, e: ExprId) -> Option<i128> {
+        match self.pipeline.exprs[e].kind {
+            Kind::Const(value) if value.ty().is_int() => Some(value.as_i128()),
+            _ => None,
+        }
+    }
+    /// Returns true if an integer constant is 2 to a power, so that its quotients are shifts.
+    fn is_power(&self, e: ExprId, power: Option<i128>) -> bool {
+        let value = power.and_then(|power| 1i128.checked_shl(u32::try_from(power).ok()?));
+        value.is_some() && self.number(e) == value
+    }
     /// The node whose conversion is that of `node`: one that loses nothing on the way makes no difference.
     fn before_widening(&self, node: Node) -> Node {
         let mut node = self.behind(node);
@@ -201,6 +213,12 @@ impl Matching<'_> {
                 let second = self.pairs(&wanted, &found, [(*a, *d), (*b, *c)], operands);
                 // The way that came further says what is missing.
                 second.map_err(|second| if self.matched.get() > came { second } else { first })
+            }
+            (Kind::Binary(BinOp::Shr, a, by), Kind::Binary(BinOp::Div, b, divisor)) if same_type => {
+                if self.own.is_power(*divisor, self.meaning.number(*by)) {
+                    return self.pairs(&wanted, &found, [(*a, *b)], operands);
+                }
+                Err(self.differ(&wanted, &found))
             }
             (Kind::Cast(a), Kind::Cast(b)) if same_type => {
                 let wanted = self.meaning.before_widening(wanted.at(*a));

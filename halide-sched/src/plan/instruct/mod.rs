@@ -44,7 +44,7 @@ fn problem(
     set: &InstructionSet,
 ) -> Option<Problem> {
     // Names are known by now.
-    let (instruction, form) = set.known(&used.plan.instruction)?;
+    let (instruction, forms) = set.known(&used.plan.instruction)?;
     if let Some(problem) = loops::problem(stage, used, instruction) {
         return Some(problem);
     }
@@ -52,13 +52,16 @@ fn problem(
         Ok(axes) => axes,
         Err(problem) => return Some(problem),
     };
-    let inner = |other: FuncId| other != form.func;
-    let needle = Side { pipeline: instruction.meaning(), func: form.func, stage: form.stage, is_inline: &inner };
     let inline = |other: FuncId| of.is_inline(other);
     let own = Side { pipeline: of.pipeline, func, stage: number, is_inline: &inline };
-    let operands = match match_meaning(instruction, &needle, &own, &Axes::of_form(form), &axes) {
-        Ok(operands) => operands,
-        Err(problem) => return Some(problem),
-    };
-    layout::problem(of, instruction, form, &operands, &axes)
+    let mut first = None;
+    for form in forms {
+        let inner = |other: FuncId| other != form.func;
+        let needle = Side { pipeline: &form.pipeline, func: form.func, stage: form.stage, is_inline: &inner };
+        match match_meaning(instruction, &needle, &own, &Axes::of_form(form), &axes) {
+            Ok(operands) => return layout::problem(of, instruction, form, &operands, &axes),
+            Err(problem) => first = first.or(Some(problem)),
+        }
+    }
+    first
 }

@@ -5,7 +5,7 @@ use super::error::InstructionError;
 use super::value::{Axis, Instruction};
 use crate::tuning::MOST_MEANING;
 use halide_core::ids::{ExprId, FuncId, Id, ImageId, RDomId, VarId};
-use halide_core::pipeline::{Kind, PipelineData, StageDef};
+use halide_core::pipeline::{Kind, Pipeline, PipelineData, StageDef};
 use std::collections::BTreeMap;
 
 /// A variable of a meaning.
@@ -17,9 +17,11 @@ pub enum AxisVar {
     Reduction(RDomId, u8),
 }
 
-/// The parts of an instruction's meaning.
+/// The parts of one way of writing an instruction's meaning.
 #[derive(Clone, Debug)]
 pub struct Form {
+    /// The meaning.
+    pub pipeline: Pipeline,
     /// The output.
     pub func: FuncId,
     /// The definition: its first, or its only update.
@@ -31,9 +33,12 @@ pub struct Form {
 }
 
 impl Form {
-    /// The form of an instruction.
-    pub(super) fn of(instruction: &Instruction) -> Result<Form, InstructionError> {
-        let p = &*instruction.meaning;
+    /// The forms of an instruction, one for each way of writing it.
+    pub(super) fn all(instruction: &Instruction) -> Result<Vec<Form>, InstructionError> {
+        instruction.meanings.iter().map(|meaning| Form::of(instruction, meaning)).collect()
+    }
+    fn of(instruction: &Instruction, meaning: &Pipeline) -> Result<Form, InstructionError> {
+        let p: &PipelineData = meaning;
         let name = || instruction.name.clone();
         let more = |what: &str| Err(InstructionError::Meaning { name: name(), what: what.to_string() });
         let [func] = p.outputs[..] else { return more("several outputs") };
@@ -66,7 +71,7 @@ impl Form {
             let missing = || InstructionError::Dense { name: name(), operand: operand.clone(), axis: axis.clone() };
             image.zip(axis_at).ok_or_else(missing)
         });
-        Ok(Form { func, stage, vars, dense: dense.collect::<Result<_, _>>()? })
+        Ok(Form { pipeline: meaning.clone(), func, stage, vars, dense: dense.collect::<Result<_, _>>()? })
     }
 }
 

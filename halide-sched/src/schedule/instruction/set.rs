@@ -13,7 +13,7 @@ pub struct InstructionSet(Vec<Arc<Known>>);
 
 struct Known {
     instruction: Instruction,
-    form: Form,
+    forms: Vec<Form>,
 }
 
 impl InstructionSet {
@@ -35,8 +35,8 @@ impl InstructionSet {
         if self.find(&instruction.name).is_some() {
             return Err(InstructionError::Taken { name: instruction.name });
         }
-        let form = Form::of(&instruction)?;
-        self.0.push(Arc::new(Known { instruction, form }));
+        let forms = Form::all(&instruction)?;
+        self.0.push(Arc::new(Known { instruction, forms }));
         Ok(self)
     }
     /// Returns the instruction of a name.
@@ -47,10 +47,10 @@ impl InstructionSet {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|known| known.instruction.name.as_str())
     }
-    /// The instruction of a name, with its form.
-    pub(crate) fn known(&self, name: &str) -> Option<(&Instruction, &Form)> {
+    /// The instruction of a name, with the forms of its meaning.
+    pub(crate) fn known(&self, name: &str) -> Option<(&Instruction, &[Form])> {
         let known = self.0.iter().find(|known| known.instruction.name == name)?;
-        Some((&known.instruction, &known.form))
+        Some((&known.instruction, &known.forms))
     }
 }
 
@@ -62,6 +62,7 @@ impl fmt::Debug for InstructionSet {
 
 #[cfg(test)]
 mod tests {
+    use crate::idioms::{IDIOMS, PRODUCTS};
     use crate::schedule::InstructionSet;
 
     /// None is left out for a mistake in the table.
@@ -69,6 +70,10 @@ mod tests {
     fn every_built_in_instruction_is_one() {
         let set = InstructionSet::built_in();
         let names: Vec<&str> = set.names().collect();
-        assert_eq!(names, ["dot_u8i8_4", "dot_i16_2", "fma_f32", "fma_pair_f32", "fma_f64", "fma_pair_f64"]);
+        let products = ["dot_u8i8_4", "dot_i16_2", "fma_f32", "fma_pair_f32", "fma_f64", "fma_pair_f64"];
+        assert_eq!(names[..6], products);
+        let idioms = IDIOMS.iter().chain(PRODUCTS).flat_map(|row| row.machine.iter().map(move |on| (row.name, on)));
+        let idioms: Vec<String> = idioms.map(|(name, on)| format!("{name}_{}", on.narrow)).collect();
+        assert_eq!(names[6..], idioms);
     }
 }

@@ -56,7 +56,8 @@ pub struct Axis {
 #[derive(Clone, Debug)]
 pub struct Instruction {
     pub(super) name: String,
-    pub(super) meaning: Pipeline,
+    /// The ways of writing the meaning, of which the first one is shown.
+    pub(super) meanings: Vec<Pipeline>,
     pub(super) axes: Vec<Axis>,
     /// Operands and axes: neighbours along the axis are neighbours in memory.
     pub(super) dense: Vec<(String, String)>,
@@ -68,7 +69,13 @@ impl Instruction {
     /// Returns an instruction of this meaning, without axes.
     pub fn new(name: impl Into<String>, meaning: &impl AsRef<Pipeline>) -> Instruction {
         let (axes, dense, float, emits) = (Vec::new(), Vec::new(), FloatMode::Strict, None);
-        Instruction { name: name.into(), meaning: meaning.as_ref().clone(), axes, dense, float, emits }
+        Instruction { name: name.into(), meanings: vec![meaning.as_ref().clone()], axes, dense, float, emits }
+    }
+    /// Adds another way of writing the meaning, with the same variables and images: a stage that is either of them
+    /// fits.
+    pub fn or(mut self, meaning: &impl AsRef<Pipeline>) -> Instruction {
+        self.meanings.push(meaning.as_ref().clone());
+        self
     }
     /// Adds an axis: a variable of the meaning, as schedules of the meaning would call its loop.
     pub fn axis(mut self, name: impl Into<String>, extents: Extents, runs: LoopKind) -> Instruction {
@@ -95,9 +102,9 @@ impl Instruction {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Returns the pipeline that says what it computes.
-    pub fn meaning(&self) -> &Pipeline {
-        &self.meaning
+    /// Returns the pipelines that say what it computes, each in a way of its own.
+    pub fn meanings(&self) -> &[Pipeline] {
+        &self.meanings
     }
     /// Returns its axes.
     pub fn axes(&self) -> &[Axis] {

@@ -10,8 +10,17 @@ use halide_ir::hash::Map;
 use halide_ir::{Expr, ExprKind, build};
 use halide_solve::simplify::{Facts, Range};
 
+/// The conversion `e` to `ty` by narrow arithmetic.
+pub(super) fn conversion(e: &Expr, ty: ScalarType, facts: &Facts) -> Option<Expr> {
+    match e.kind() {
+        ExprKind::SaturatingCast(a) => saturating_cast(a, ty, facts),
+        ExprKind::Cast(a) if ty.is_int() => cast(a, ty, facts),
+        _ => None,
+    }
+}
+
 /// The conversion of the wide integer `e` to the narrower `ty` by narrow arithmetic, if that takes no more conversions.
-pub(super) fn cast(e: &Expr, ty: ScalarType, facts: &Facts) -> Option<Expr> {
+fn cast(e: &Expr, ty: ScalarType, facts: &Facts) -> Option<Expr> {
     let from = e.ty().scalar().filter(|t| t.is_int())?;
     if from.bits() <= ty.bits() || !is_operation(e) {
         return None;
@@ -23,7 +32,7 @@ pub(super) fn cast(e: &Expr, ty: ScalarType, facts: &Facts) -> Option<Expr> {
 }
 
 /// The clamping conversion to `ty` of a wide integer that is a value of a 16-bit type.
-pub(super) fn saturating_cast(e: &Expr, ty: ScalarType, facts: &Facts) -> Option<Expr> {
+fn saturating_cast(e: &Expr, ty: ScalarType, facts: &Facts) -> Option<Expr> {
     e.ty().scalar().filter(|t| t.is_int() && t.bits() > 16)?;
     if ty.bits() > 16 || !is_operation(e) {
         return None;
