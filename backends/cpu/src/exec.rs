@@ -4,7 +4,7 @@ use crate::abi::ArgLayout;
 #[cfg(feature = "compile")]
 use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
-use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
+use crate::options::{CompileStats, CpuOptions, FunctionCode, KernelLoads, Texts};
 use crate::profile::RunProfile;
 use crate::runtime::call_shape::{CallShape, Callees};
 use crate::runtime::device::{KernelCall, OnDevice};
@@ -207,6 +207,10 @@ impl Executable {
     /// Innermost loops of which several iterations follow each other in the code: the name of each, and how many do.
     pub fn unrolled(&self) -> &[(String, usize)] {
         &self.0.texts.notes.unrolled
+    }
+    /// Loads of kernels of wide vectors: how many of them are made in which way.
+    pub fn loads(&self) -> &[KernelLoads] {
+        &self.0.texts.notes.loads
     }
     /// The names of functions with so many instructions that their registers were assigned in one pass: they keep more
     /// values in memory than they would have to.

@@ -45,7 +45,7 @@ pub use exec::{Executable, RunArgs, RunStats};
 #[cfg(feature = "compile")]
 pub use host::machine_text;
 pub use listing::CodeLine;
-pub use options::{CompileStats, CpuOptions, FunctionCode};
+pub use options::{CompileStats, CpuOptions, FunctionCode, KernelLoads};
 pub use profile::{Activity, MemoryEvent, RunProfile, Sampled, Span};
 pub use runtime::Sampler;
 pub use tier::Tier;

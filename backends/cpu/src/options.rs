@@ -104,6 +104,19 @@ pub(crate) struct Texts {
     pub(crate) notes: CodeNotes,
 }
 
+/// The loads of a kernel of wide vectors that are made in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelLoads {
+    /// The outermost loop of the kernel.
+    pub kernel: String,
+    /// The way.
+    pub way: String,
+    /// The operations of the machine for eight lanes, about.
+    pub operations: usize,
+    /// The number of loads.
+    pub count: usize,
+}
+
 /// The decisions of the code generators that users may want to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CodeNotes {
@@ -111,6 +124,8 @@ pub(crate) struct CodeNotes {
     pub(crate) refusals: Vec<(String, String)>,
     /// Innermost loops that were unrolled: the name of each, and the number of copies.
     pub(crate) unrolled: Vec<(String, usize)>,
+    /// The loads of kernels, in the order of kernels, then the cheapest first.
+    pub(crate) loads: Vec<KernelLoads>,
     /// Functions with so many instructions that their registers were assigned in one pass.
     pub(crate) large: Vec<String>,
     /// The machine instructions in kernels of wide vectors that do the work of each definition, by the names that

@@ -91,6 +91,76 @@ fn multiply_add_is_one_instruction_of_floats_that_may_contract() {
     assert!(turned.contains("instruction `fma_f32`"), "{turned}");
 }
 
+/// Each way of writing what an instruction of the table means is in code by that instruction, with the values of the
+/// interpreter.
+#[test]
+fn meanings_of_the_table_are_their_instructions() {
+    let set = InstructionSet::built_in();
+    let mut ways = 0;
+    for instruction in set.names().filter_map(|name| set.find(name)) {
+        let Some(mnemonic) = instruction.mnemonic() else { continue };
+        for meaning in instruction.meanings().iter().filter(|meaning| meaning.images.len() == 2) {
+            let meaning = &Pipeline::from(meaning.clone());
+            let pure = meaning.funcs.iter().all(|func| func.stages.len() == 1);
+            if !pure {
+                continue;
+            }
+            let schedule = format!("c: split(j, jo, ji, 64) use({}, j=ji)", instruction.name());
+            let Some(made) = on_machines_with(mnemonic, compiled(meaning, &schedule)) else { continue };
+            let ty = meaning.images.iter().next().map_or(U8, |image| image.ty);
+            let image = |seed| noise(ty, &Region::of_extents([400]), seed);
+            let reference = Compiler::new(meaning).engine(Engine::Interp).compile().unwrap();
+            for size in [1, 17, 64, 67, 400] {
+                let run = |compiled: &Compiled| {
+                    let call = compiled.inputs().image_named("a", image(1)).image_named("b", image(2));
+                    call.realize_all(&[Region::of_extents([size])]).unwrap_or_else(|error| panic!("{error}"))
+                };
+                assert_eq!(run(&made), run(&reference), "{} of {size}", instruction.name());
+            }
+            ways += 1;
+        }
+    }
+    assert!(ways == 0 || ways >= 30, "{ways} ways");
+}
+
+/// Means as users write them: in 32 bits, divided or shifted, by a Func that is inlined.
+#[test]
+fn idioms_are_known_however_they_are_written() {
+    let (a, b) = (ImageParam::new("a", U8, 2), ImageParam::new("b", U8, 2));
+    let (x, y) = (Var::new("x"), Var::new("y"));
+    let wide = |image: &ImageParam| cast::<i32>(image[(x, y)]);
+    let short = |image: &ImageParam| cast::<u16>(image[(x, y)]);
+    let mean = |value: Expr| {
+        let mut out = Func::new("out");
+        out[(x, y)] = cast::<u8>(value);
+        Pipeline::new([&out]).unwrap()
+    };
+    let schedule = "out: split(x, xo, xi, 32) use(rounding_halving_add_u8, j=xi)";
+    for value in [(wide(&a) + wide(&b) + 1) / 2, (wide(&b) + wide(&a) + 1) >> 1, (short(&a) + short(&b) + 1) / 2] {
+        let pipeline = mean(value);
+        let Some(made) = on_machines_with("vpavgb", compiled(&pipeline, schedule)) else { return };
+        let image = |seed| noise(U8, &Region::of_extents([90, 7]), seed);
+        agree(&pipeline, &made, &[("a", image(1)), ("b", image(2))], &[[90, 7], [1, 1], [31, 2], [64, 3]]);
+    }
+    let third = refused(&mean((wide(&a) + wide(&b) + 1) / 3), schedule);
+    assert!(third.contains("instruction `rounding_halving_add_u8`"), "{third}");
+}
+
+/// Loads of kernels of wide vectors are explained: dense ones, and those at data, which cost more.
+#[test]
+fn ways_of_loads_are_explained() {
+    let (index, table) = (ImageParam::new("index", I32, 1), ImageParam::new("table", F32, 1));
+    let (x, mut out) = (Var::new("x"), Func::new("out"));
+    out[x] = table[clamp(index[x], 0, 999)];
+    let explained = compiled(&Pipeline::new([&out]).unwrap(), "out: vectorize(x, 16)").unwrap().explain().unwrap();
+    let (_, ways) = explained.split_once("loads of vectors").unwrap();
+    if explained.contains("vectors of 128 bits") {
+        return;
+    }
+    let line = ways.lines().find(|line| line.contains("out.x")).unwrap_or_else(|| panic!("{explained}"));
+    assert!(line.contains("whole registers, ") && line.contains("scalarised gather (21 operations for 8"), "{line}");
+}
+
 /// Each reason that an instruction does not fit, one at a time.
 #[test]
 fn what_does_not_fit_is_told() {

@@ -6,14 +6,15 @@
 
 use super::{Callee, CodeImage, ImageAddress, ImageFunction};
 use crate::abi::RuntimeFn;
-use crate::options::{CodeNotes, CompileStats};
+use crate::options::{CodeNotes, CompileStats, KernelLoads};
 use crate::words::{Reader, Writer};
 use halide_core::ids::{FuncId, Id};
 
 impl CodeImage {
     /// Writes the image.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, mnemonics } } = self;
+        let CodeImage { functions, stats, notes } = self;
+        let CodeNotes { refusals, unrolled, loads, large, mnemonics } = notes;
         let mut out = Writer::default();
         out.list(functions, |out, function| {
             out.word(function.align);
@@ -39,6 +40,10 @@ impl CodeImage {
         out.list(unrolled, |out, (name, copies)| {
             out.bytes(name.as_bytes());
             out.word(*copies as u64);
+        });
+        out.list(loads, |out, KernelLoads { kernel, way, operations, count }| {
+            [kernel, way].into_iter().for_each(|text| out.bytes(text.as_bytes()));
+            [operations, count].into_iter().for_each(|number| out.word(*number as u64));
         });
         out.list(large, |out, name| out.bytes(name.as_bytes()));
         out.list(mnemonics, |out, ((func, stage), names)| {
@@ -67,13 +72,18 @@ impl CodeImage {
         };
         let refusals = from.list(|from| Some((from.text()?, from.text()?)))?;
         let unrolled = from.list(|from| Some((from.text()?, from.count()?)))?;
+        let loads = from.list(|from| {
+            let (kernel, way) = (from.text()?, from.text()?);
+            Some(KernelLoads { kernel, way, operations: from.count()?, count: from.count()? })
+        })?;
         let large = from.list(Reader::text)?;
         let mnemonics = from.list(|from| {
             let definition = (FuncId(u32::try_from(from.word()?).ok()?), from.count()?);
             Some((definition, from.list(Reader::text)?.into_iter().collect()))
         })?;
         let mnemonics = mnemonics.into_iter().collect();
-        let image = CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large, mnemonics } };
+        let notes = CodeNotes { refusals, unrolled, loads, large, mnemonics };
+        let image = CodeImage { functions, stats, notes };
         (from.is_empty() && image.is_whole()).then_some(image)
     }
 
@@ -116,6 +126,7 @@ fn address(from: &mut Reader<'_>) -> Option<ImageAddress> {
 mod tests {
     use crate::abi::RuntimeFn;
     use crate::code_image::*;
+    use crate::options::KernelLoads;
     use halide_core::ids::FuncId;
 
     /// The number of no function of the runtime.
@@ -132,7 +143,9 @@ mod tests {
         let (refusals, unrolled) = (vec![("f.x".into(), "why".into())], vec![("g.y".into(), 4)]);
         let mnemonics = [((FuncId(3), 1), ["vpdpbusd", "ret"].map(String::from).into())].into();
         let stats = CompileStats { functions: 2, instructions: 9, bytes: 17, stack: 48, ..CompileStats::default() };
-        CodeImage { functions, stats, notes: CodeNotes { refusals, unrolled, large: vec!["h".into()], mnemonics } }
+        let loads = vec![KernelLoads { kernel: "f.x".into(), way: "gather".into(), operations: 30, count: 2 }];
+        let notes = CodeNotes { refusals, unrolled, loads, large: vec!["h".into()], mnemonics };
+        CodeImage { functions, stats, notes }
     }
 
     #[test]

@@ -225,7 +225,8 @@ fn translate(program: &Program, isa: OwnedTargetIsa, options: &CpuOptions) -> Re
     };
     let made = emit_all(&env)?;
     let mut names = options.keep_text.then(|| env.symbols.names(program));
-    let Outlined { kernels, refusals, unrolled, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Outlined { kernels, refusals, unrolled, loads, .. } =
+        outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(names) = &mut names {
         names.extend(kernels.iter().map(|kernel| (kernel.id.as_u32(), kernel.name.clone())));
     }
@@ -252,7 +253,7 @@ fn translate(program: &Program, isa: OwnedTargetIsa, options: &CpuOptions) -> Re
         kernels.iter().for_each(|kernel| kernel.note_mnemonics(&mut mnemonics));
     }
     let (functions, texts) = functions(compiled, kernels, options, &mut stats)?;
-    let notes = CodeNotes { refusals, unrolled, large, mnemonics };
+    let notes = CodeNotes { refusals, unrolled, loads, large, mnemonics };
     let image = CodeImage { functions, stats, notes };
     let marks = marks.map_or_else(Vec::new, |marks| marks.definitions().to_vec());
     Ok(Translated { image, texts, marks })

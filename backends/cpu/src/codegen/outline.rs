@@ -6,12 +6,13 @@ use super::func::{Callee, Func};
 use super::outlined::{OutlinedKernel, has_vectors, only_prefetches};
 use super::places::Place;
 use super::value::Val;
+use crate::options::KernelLoads;
 use crate::shared::lane::Lane;
 use crate::shared::linear::Sums;
 use crate::shared::marks::Marks;
 use crate::tuning::{NON_TEMPORAL_BYTES, PAGE_BYTES};
 use crate::wide;
-use crate::wide::interface::{Capture, Claim, Surroundings};
+use crate::wide::interface::{Capture, Claim, Loads, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ids::Id;
@@ -75,6 +76,13 @@ impl Func<'_> {
         let checks = kernel.checks.clone();
         self.outside += kernel.count as u64;
         outlined.unrolled.extend(kernel.unrolled.iter().map(|(id, copies)| (name_of(*id), *copies)));
+        let noted = |&Loads { way, operations, count }: &Loads| KernelLoads {
+            kernel: name.clone(),
+            way: way.to_string(),
+            operations,
+            count,
+        };
+        outlined.loads.extend(kernel.loads.iter().map(noted));
         outlined.kernels.push(OutlinedKernel { id, name, kernel });
         drop(outlined);
 

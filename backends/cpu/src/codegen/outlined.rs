@@ -2,7 +2,7 @@
 
 use super::numbers::Numbers;
 use crate::listing::lines;
-use crate::options::CpuOptions;
+use crate::options::{CpuOptions, KernelLoads};
 use crate::wide::Kernel;
 use cranelift_module::FuncId;
 use halide_ir::code_place::Definition;
@@ -21,6 +21,8 @@ pub(super) struct Outlined {
     pub(super) refusals: Vec<(String, String)>,
     /// Innermost loops that were unrolled: the name of each, and the number of copies.
     pub(super) unrolled: Vec<(String, usize)>,
+    /// The loads of kernels.
+    pub(super) loads: Vec<KernelLoads>,
 }
 
 /// A kernel with its symbol.
@@ -50,7 +52,14 @@ impl Outlined {
     pub(super) fn new(program: &Program, numbers: &mut Numbers, options: &CpuOptions) -> Outlined {
         let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
         let symbols = (0..loops).map(|_| numbers.next()).collect();
-        Outlined { symbols, options: *options, kernels: Vec::new(), refusals: Vec::new(), unrolled: Vec::new() }
+        Outlined {
+            symbols,
+            options: *options,
+            kernels: Vec::new(),
+            refusals: Vec::new(),
+            unrolled: Vec::new(),
+            loads: Vec::new(),
+        }
     }
 }
 

@@ -6,6 +6,17 @@ use halide_core::ids::ParamId;
 use halide_ir::code_place::CodePlace;
 use halide_ir::{BufId, Expr, FaultId, Sym, Type};
 
+/// The loads of a kernel that are made in one way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loads {
+    /// The way.
+    pub(crate) way: &'static str,
+    /// The operations of the machine for eight lanes, about.
+    pub(crate) operations: usize,
+    /// The number of loads.
+    pub(crate) count: usize,
+}
+
 /// The reason that a loop is left to Cranelift.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal(pub(crate) String);

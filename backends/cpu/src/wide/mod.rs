@@ -34,7 +34,7 @@ use crate::tier::Tier;
 use halide_ir::code_place::{CodePart, CodePlace, PlaceTable};
 use halide_ir::features::CpuFeature;
 use halide_ir::{For, LoopId, Program};
-use interface::{Capture, Check, Claim, Refusal, Surroundings};
+use interface::{Capture, Check, Claim, Loads, Refusal, Surroundings};
 
 /// A finished kernel.
 pub(crate) struct Kernel {
@@ -61,6 +61,8 @@ pub(crate) struct Kernel {
     pub(crate) count: usize,
     /// Innermost loops that were unrolled, with the numbers of copies.
     pub(crate) unrolled: Vec<(LoopId, usize)>,
+    /// Its loads, the cheapest first.
+    pub(crate) loads: Vec<Loads>,
 }
 
 /// The alignment that code needs.
@@ -84,12 +86,12 @@ pub(crate) fn compile(
     // Any code can be encoded: who loses vectors by a mistake of ours is not to find out by their times.
     debug_assert!(encoded.is_ok(), "{:?}", encoded.err());
     let encoded = encoded.map_err(Refusal)?;
-    let emit::Finished { captures, words, heap, checks, count, heads, code_places, .. } = finished;
+    let emit::Finished { captures, words, heap, checks, count, heads, code_places, loads, .. } = finished;
     let id_of = |head| heads.iter().find(|(block, _)| *block == head).map(|(_, id)| *id);
     let spans = code_places.map_or_else(Vec::new, |table| spans(&encoded, &table));
     let machine::Encoded { bytes, code_bytes, frame, spills, unrolled, .. } = encoded;
     let unrolled = unrolled.into_iter().filter_map(|(head, copies)| Some((id_of(head)?, copies))).collect();
-    Ok(Kernel { bytes, code_bytes, spans, captures, words, heap, checks, frame, spills, count, unrolled })
+    Ok(Kernel { bytes, code_bytes, spans, captures, words, heap, checks, frame, spills, count, unrolled, loads })
 }
 
 /// The bytes of each place. What begins and ends the kernel is in no loop.

@@ -5,10 +5,13 @@ use crate::error::Error;
 use crate::inspect::definitions;
 use crate::inspect::nest::Loops;
 use crate::inspect::rows::{CodeRow, CodeUnit, Decided, Language, Purpose};
-use halide_cpu::{CpuOptions, Executable, Tier};
+use halide_cpu::{CpuOptions, Executable, KernelLoads, Tier};
 use halide_ir::Program;
 use halide_ir::code_place::CodePart;
 use std::collections::BTreeMap;
+
+/// Loads of more operations for eight lanes are shown as what was not done: a gather is nothing to wish for.
+const DEAR_LOAD: usize = 10;
 
 /// The machine code of a pipeline.
 pub(crate) struct Machine {
@@ -41,6 +44,7 @@ impl Machine {
         vectors.extend(self.code.refusals().iter().map(refused));
         all.push((format!("vectors of {} bits", self.tier.vector_bits()), vectors));
         all.push(("unrolled by the code generator".to_string(), unrolled(self.code.unrolled())));
+        all.push(("loads of vectors".to_string(), loads(self.code.loads())));
         let why = "registers are assigned in one pass, which keeps more values in memory";
         let large = self.code.large().iter().map(|name| (false, format!("{name}: {why}")));
         all.push(("large functions".to_string(), large.collect()));
@@ -73,6 +77,23 @@ fn purpose(part: CodePart) -> Purpose {
         CodePart::Frame => Purpose::Frame,
         CodePart::Move => Purpose::Move,
     }
+}
+
+/// A line for each loop nest with vectors: the ways of its loads, the cheapest first.
+fn loads(all: &[KernelLoads]) -> Vec<(bool, String)> {
+    let mut lines: BTreeMap<&str, BTreeMap<(usize, &str), usize>> = BTreeMap::new();
+    for KernelLoads { kernel, way, operations, count } in all {
+        *lines.entry(kernel).or_default().entry((*operations, way)).or_default() += count;
+    }
+    let line = |(kernel, ways): (&str, BTreeMap<(usize, &str), usize>)| {
+        let dear = ways.keys().any(|(operations, _)| *operations > DEAR_LOAD);
+        let ways = ways.iter().map(|((operations, way), count)| match operations {
+            1 => format!("{count} x {way}"),
+            _ => format!("{count} x {way} ({operations} operations for 8 lanes)"),
+        });
+        (!dear, format!("{kernel}: {}", ways.collect::<Vec<_>>().join(", ")))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// A line for each loop that was unrolled and number of copies.

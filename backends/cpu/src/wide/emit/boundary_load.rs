@@ -6,6 +6,7 @@ use super::super::instruction_table::Op;
 use super::super::interface::Emitted;
 use super::super::machine::{Arg, View};
 use super::kernel::Emit;
+use super::load_table::Load;
 use super::places::Place;
 use super::value::{Parts, broadcast_op, by_bits, per_part};
 use crate::shared::lane::Lane;
@@ -45,14 +46,8 @@ impl Rising {
 impl Emit<'_> {
     /// A load whose index rises within limits, by no more than two for each lane; `None` if it is of another kind. Only
     /// the first lanes are loaded where their number is given, and others are anything.
-    pub(super) fn load_clamped(
-        &mut self,
-        lane: Lane,
-        lanes: usize,
-        place: Place,
-        index: &Linear,
-        live: Option<&Expr>,
-    ) -> Emitted<Option<Parts>> {
+    pub(super) fn load_clamped(&mut self, load: &Load<'_>, live: Option<&Expr>) -> Emitted<Option<Parts>> {
+        let Load { place, lane, lanes, ref index, .. } = *load;
         let [(e, 1)] = &index.vectors[..] else { return Ok(None) };
         let (view, count) = self.shape(lane, lanes);
         let permutes = match lane.bits() {

@@ -1,7 +1,7 @@
 //! A kernel under construction: its state, and the smallest operations on it.
 
 use super::super::instruction_table::Op;
-use super::super::interface::{Capture, Check, Emitted, Refusal, Surroundings, refuse};
+use super::super::interface::{Capture, Check, Emitted, Loads, Refusal, Surroundings, refuse};
 use super::super::machine::{Arg, BlockId, Body, Inst, Mem, View};
 use super::captured_sums::CapturedSums;
 use super::claims::Heap;
@@ -74,6 +74,8 @@ pub(super) struct Emit<'a> {
     pub(super) scratch: Option<u32>,
     /// The memory for indices that are looked up.
     pub(super) index_scratch: IndexScratch,
+    /// Its loads.
+    pub(super) loads: Vec<Loads>,
     /// The number of its instructions.
     pub(super) count: usize,
 }

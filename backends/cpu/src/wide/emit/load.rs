@@ -1,15 +1,15 @@
-//! Loads: dense ones as whole registers, lanes that are a few elements apart picked from dense ones, others gathered.
-//! Nothing is touched but what is asked for: the machine skips lanes of a mask without a fault.
+//! Loads, by the rows of [`load_table`](super::load_table): dense ones as whole registers, lanes that are a few
+//! elements apart picked from dense ones, others gathered. Nothing is touched but what is asked for: the machine skips
+//! lanes of a mask without a fault.
 
 use super::super::instruction_table::Op;
-use super::super::interface::{Emitted, refuse};
+use super::super::interface::{Emitted, Loads, refuse};
 use super::super::machine::{Arg, Mem, View};
 use super::kernel::Emit;
+use super::load_table::{Load, rows};
 use super::places::Place;
 use super::value::{Mask, Parts, Predicate, Val, broadcast_op, per_part};
 use crate::shared::lane::Lane;
-use crate::shared::linear::Linear;
-use crate::tuning::DENSE_STRIDE;
 use halide_core::types::ScalarType;
 use halide_ir::visit::map_children;
 use halide_ir::{BufId, Expr, ExprKind, build};
@@ -31,39 +31,32 @@ impl Emit<'_> {
             let parts = self.zero_elsewhere(parts, mask, lanes)?;
             return self.loaded(parts, truth, lanes);
         }
-        let linear = self.linear(index);
-        // Lanes whose distances are known are never clamped.
-        let of_row = mask.filter(|_| !linear.vectors.is_empty());
-        let live = of_row.and_then(|mask| self.first_of_mask(mask, lanes));
-        if mask.is_none() == live.is_none()
-            && let Some(parts) = self.load_clamped(lane, lanes, place, &linear, live.as_ref())?
-        {
-            let parts = self.zero_elsewhere(parts, mask, lanes)?;
-            return self.loaded(parts, truth, lanes);
-        }
-        if mask.is_none()
-            && let Some(parts) = self.look_up_in_registers(lane, lanes, (buf, place), &linear)?
-        {
-            return self.loaded(parts, truth, lanes);
-        }
-        let mem = self.address(place, lane.bytes(), &linear)?;
+        let load = Load { e, buf, place, lane, lanes, index: self.linear(index), mask };
         if lanes == 1 && truth && mask.is_none() {
+            let mem = self.start_of(&load)?;
             return Ok(Val::Scalar(self.result_of(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])));
         }
-        let near = linear.step.unsigned_abs() <= DENSE_STRIDE;
-        if mask.is_none() && lane.bits() >= 32 && lanes > 1 && !(linear.is_affine() && near) {
-            let parts = match self.load_pair(e, lanes, mem, &linear)? {
-                Some(parts) => parts,
-                None => self.load_scalarised(lane, lanes, mem, &linear)?,
-            };
-            return self.loaded(parts, truth, lanes);
+        for row in rows(&load) {
+            if let Some(parts) = (row.emit)(self, &load)? {
+                match self.loads.iter_mut().find(|loads| loads.way == row.name) {
+                    Some(loads) => loads.count += 1,
+                    None => self.loads.push(Loads { way: row.name, operations: row.cost, count: 1 }),
+                }
+                return self.loaded(parts, truth, lanes);
+            }
         }
-        let mask = mask.map(|m| self.predicate_mask(m, lane, lanes)).transpose()?;
-        let parts = self.load_lanes(lane, lanes, mem, &linear, mask.as_ref())?;
-        self.loaded(parts, truth, lanes)
+        refuse(format!("a load of {:?}", e.ty()))
+    }
+    /// The address of the first lane.
+    pub(super) fn start_of(&mut self, load: &Load<'_>) -> Emitted<Mem> {
+        self.address(load.place, load.lane.bytes(), &load.index)
+    }
+    /// The mask of a load, in registers of its lanes.
+    pub(super) fn mask_of(&mut self, load: &Load<'_>) -> Emitted<Option<Mask>> {
+        load.mask.map(|mask| self.predicate_mask(mask, load.lane, load.lanes)).transpose()
     }
     /// Lanes that are 0 where a mask, if there is one, is false.
-    fn zero_elsewhere(&mut self, parts: Parts, mask: Option<&Expr>, lanes: usize) -> Emitted<Parts> {
+    pub(super) fn zero_elsewhere(&mut self, parts: Parts, mask: Option<&Expr>, lanes: usize) -> Emitted<Parts> {
         let Some(mask) = mask else { return Ok(parts) };
         let mask = self.predicate_mask(mask, parts.lane, lanes)?;
         let zero = self.splat_like(&parts, 0)?;
@@ -108,39 +101,20 @@ impl Emit<'_> {
         Ok(Mask { regs: regs.into(), ..mask })
     }
 
-    fn load_lanes(
-        &mut self,
-        lane: Lane,
-        lanes: usize,
-        mem: Mem,
-        index: &Linear,
-        mask: Option<&Mask>,
-    ) -> Emitted<Parts> {
-        let (view, count) = self.shape(lane, lanes);
-        let dense = lanes == 1 || (index.is_affine() && index.step == 1);
+    /// One element in all lanes.
+    pub(super) fn load_same(&mut self, load: &Load<'_>) -> Emitted<Parts> {
+        let mem = self.start_of(load)?;
+        let (view, count) = self.shape(load.lane, load.lanes);
+        let one = self.op(broadcast_op(load.lane), view, &[Arg::Mem(mem)])?;
+        Ok(Parts { lane: load.lane, view, regs: vec![one; count].into() })
+    }
+    /// One element at a time, of any width, where a mask says so.
+    pub(super) fn load_each(&mut self, load: &Load<'_>) -> Emitted<Parts> {
+        let (mem, mask) = (self.start_of(load)?, self.mask_of(load)?);
+        let addresses = self.lane_addresses(mem, load.lane.bytes(), &load.index, load.lanes)?;
         match mask {
-            None if lanes == 1 => Ok(Parts::single(lane, self.load_one(lane, mem)?)),
-            None if dense => self.load_dense(lane, lanes, view, count, mem),
-            None if index.is_affine() && index.step == 0 => {
-                let one = self.op(broadcast_op(lane), view, &[Arg::Mem(mem)])?;
-                Ok(Parts { lane, view, regs: vec![one; count].into() })
-            }
-            None if index.is_affine() && index.step.unsigned_abs() <= DENSE_STRIDE => {
-                self.load_span(lane, lanes, mem, index.step)
-            }
-            Some(mask) if dense => self.load_masked(lane, lanes, mem, mask),
-            Some(_) if lane.bits() >= 32 => self.gather(lane, lanes, mem, index, mask),
-            None => {
-                if let Some(found) = self.look_up(lane, lanes, mem, index)? {
-                    return Ok(found);
-                }
-                let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
-                self.collect(lane, &addresses)
-            }
-            Some(mask) => {
-                let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
-                self.collect_where(lane, &addresses, mask)
-            }
+            None => self.collect(load.lane, &addresses),
+            Some(mask) => self.collect_where(load.lane, &addresses, &mask),
         }
     }
     /// Elements that follow each other.
@@ -166,7 +140,7 @@ impl Emit<'_> {
         let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })
     }
-    fn load_masked(&mut self, lane: Lane, lanes: usize, mem: Mem, mask: &Mask) -> Emitted<Parts> {
+    pub(super) fn load_masked(&mut self, lane: Lane, lanes: usize, mem: Mem, mask: &Mask) -> Emitted<Parts> {
         let (view, count) = self.shape(lane, lanes);
         let per = per_part(lane, view);
         let regs = (0..count).map(|i| {
@@ -178,7 +152,7 @@ impl Emit<'_> {
         Ok(Parts { lane, view, regs: regs.into() })
     }
     /// Lanes `step` elements apart: loads all elements from the first lane to the last, which are all in the buffer.
-    fn load_span(&mut self, lane: Lane, lanes: usize, first: Mem, step: i64) -> Emitted<Parts> {
+    pub(super) fn load_span(&mut self, lane: Lane, lanes: usize, first: Mem, step: i64) -> Emitted<Parts> {
         let apart = step.unsigned_abs() as usize;
         let span = (lanes - 1) * apart + 1;
         let lowest = if step < 0 { first.plus(-(((span - 1) * lane.bytes()) as i32)) } else { first };

@@ -5,10 +5,10 @@
 //! [`mask`] how predicate masks do. Then the operators ([`int`], [`bits`], [`divide`], [`product`], [`divide64`],
 //! [`dot`], [`float`], [`compare`], [`half`], [`convert`], [`narrow`], [`math`]), of which many are those of
 //! `halide_backend` over the primitives of [`lane_ops`], scalars that count ([`index`]), memory ([`places`],
-//! [`address`], [`load`], [`boundary_load`], [`table_lookup`], [`scalarised_gather`], [`paired_gather`] with
-//! [`neighbours`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move
-//! ([`shuffle`], [`interleave`], [`tiles`]) and statements ([`stmt`], [`slots`], [`heap`] with [`claims`], [`check`],
-//! [`poll`], [`marks`], [`code_places`]).
+//! [`address`], [`load`] by [`load_table`], [`boundary_load`], [`table_lookup`], [`scalarised_gather`],
+//! [`paired_gather`] with [`neighbours`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched),
+//! lanes that move ([`shuffle`], [`interleave`], [`tiles`]) and statements ([`stmt`], [`slots`], [`heap`] with
+//! [`claims`], [`check`], [`poll`], [`marks`], [`code_places`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`polyfills`],
 //! [`narrow`] and [`permute`], and refused where that is not worth it.
@@ -39,6 +39,7 @@ mod kernel;
 mod lane_ops;
 mod levels;
 mod load;
+mod load_table;
 mod marks;
 mod mask;
 mod math;
@@ -61,7 +62,7 @@ mod table_lookup;
 mod tiles;
 mod value;
 
-use super::interface::{Capture, Check, Claim, Refusal, Surroundings};
+use super::interface::{Capture, Check, Claim, Loads, Refusal, Surroundings};
 use super::machine::{BlockId, Body, End, View};
 use crate::options::CpuOptions;
 use crate::shared::linear::Sums;
@@ -90,6 +91,8 @@ pub(super) struct Finished {
     pub(super) count: usize,
     /// The places of instructions, if they are asked for.
     pub(super) code_places: Option<PlaceTable>,
+    /// Its loads, the cheapest first.
+    pub(super) loads: Vec<Loads>,
     /// The heads of its loops.
     pub(super) heads: Vec<(BlockId, LoopId)>,
 }
@@ -134,6 +137,7 @@ pub(super) fn nest(
         small_names: Names::default(),
         scratch: None,
         index_scratch: IndexScratch::default(),
+        loads: Vec::new(),
         count: 0,
     };
     e.for_loop(nest)?;
@@ -148,8 +152,9 @@ pub(super) fn nest(
     e.end_early();
     e.check_size()?;
     let heap = e.heap.claims();
-    let Emit { body, captures, words, checks, count, heads, code_places, .. } = e;
-    Ok(Finished { body, captures, words, heap, checks, count, heads, code_places })
+    let Emit { body, captures, words, checks, count, heads, code_places, mut loads, .. } = e;
+    loads.sort_by_key(|loads| loads.operations);
+    Ok(Finished { body, captures, words, heap, checks, count, heads, code_places, loads })
 }
 
 /// The widest registers of a tier.

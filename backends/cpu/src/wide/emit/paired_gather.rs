@@ -10,11 +10,11 @@
 use super::super::interface::Emitted;
 use super::super::machine::{Mem, View};
 use super::kernel::Emit;
+use super::load_table::Load;
 use super::neighbours::{Found, Neighbour};
 use super::value::{Parts, Val};
 use crate::shared::lane::Lane;
-use crate::shared::linear::Linear;
-use halide_ir::{Expr, Stmt};
+use halide_ir::Stmt;
 
 impl Emit<'_> {
     /// Emits a statement, of which the code that runs from its start to its end has neighbours of its own: what is
@@ -41,7 +41,8 @@ impl Emit<'_> {
         }
     }
     /// Both loads of two neighbours, of which `e` is one; `None` if it has none here.
-    pub(super) fn load_pair(&mut self, e: &Expr, lanes: usize, first: Mem, index: &Linear) -> Emitted<Option<Parts>> {
+    pub(super) fn load_pair(&mut self, of: &Load<'_>) -> Emitted<Option<Parts>> {
+        let Load { e, lanes, ref index, .. } = *of;
         let Some(Neighbour { load, above }) = self.neighbours.0.get(e).cloned() else { return Ok(None) };
         let (here, home) = (self.cursor, self.home(&load));
         let Some(elem) = e.ty().scalar().map(Lane::of_data) else { return Ok(None) };
@@ -49,6 +50,7 @@ impl Emit<'_> {
         if home != here || self.memo.get(&load).is_some() {
             return Ok(None);
         }
+        let first = self.start_of(of)?;
         let lowest = if above { first } else { first.plus(-(elem.bytes() as i32)) };
         let (mut each, table) = self.lane_indices(lanes, lowest, index)?;
         let both = self.collect_by(Lane::I64, lanes, |e, i| {

@@ -5,6 +5,7 @@ use super::super::instruction_table::Op;
 use super::super::interface::Emitted;
 use super::super::machine::{Arg, Mem, View};
 use super::kernel::Emit;
+use super::load_table::Load;
 use super::value::{Parts, by_bits};
 use crate::shared::lane::Lane;
 use crate::shared::lane::data;
@@ -28,7 +29,9 @@ pub(super) struct LaneIndices {
 
 impl Emit<'_> {
     /// Loads each lane of 32 or 64 bits from its own address.
-    pub(super) fn load_scalarised(&mut self, lane: Lane, lanes: usize, mem: Mem, index: &Linear) -> Emitted<Parts> {
+    pub(super) fn load_scalarised(&mut self, load: &Load<'_>) -> Emitted<Parts> {
+        let Load { lane, lanes, ref index, .. } = *load;
+        let mem = self.start_of(load)?;
         if index.vectors.is_empty() {
             let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
             return self.collect(lane, &addresses);

@@ -8,7 +8,7 @@ use super::super::instruction_table::Op;
 use super::super::interface::Emitted;
 use super::super::machine::{Arg, Mem, View};
 use super::kernel::{Emit, IndexScratch};
-use super::places::Place;
+use super::load_table::Load;
 use super::value::Parts;
 use crate::shared::lane::Lane;
 use crate::shared::lane::data;
@@ -18,7 +18,7 @@ use crate::tuning::{LANES_PER_TABLE_PAIR, TABLE_REGISTERS};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_ir::{BufId, Expr, ExprKind, build};
+use halide_ir::{Expr, ExprKind, build};
 use iced_x86::Code;
 
 /// Tables of more bytes are not held in registers.
@@ -28,13 +28,8 @@ const PAIR: u64 = 128;
 
 impl Emit<'_> {
     /// Lanes of bytes of a small table; `None` if it is of another kind.
-    pub(super) fn look_up_in_registers(
-        &mut self,
-        lane: Lane,
-        lanes: usize,
-        (buf, place): (BufId, Place),
-        index: &Linear,
-    ) -> Emitted<Option<Parts>> {
+    pub(super) fn look_up_in_registers(&mut self, load: &Load<'_>) -> Emitted<Option<Parts>> {
+        let Load { buf, place, lane, lanes, ref index, .. } = *load;
         let (Some(x), true) = (self.data_of(index), lane.bits() == 8 && self.vbmi) else { return Ok(None) };
         let alone = index.terms.is_empty() && index.constant == 0 && index.vectors[0].1 == 1;
         let range = int_range(&x);
@@ -86,12 +81,14 @@ impl Emit<'_> {
     }
 
     /// Lanes of bytes or words, each at an index of its own.
-    pub(super) fn look_up(&mut self, lane: Lane, lanes: usize, first: Mem, index: &Linear) -> Emitted<Option<Parts>> {
+    pub(super) fn look_up(&mut self, load: &Load<'_>) -> Emitted<Option<Parts>> {
+        let Load { lane, lanes, ref index, .. } = *load;
         let Some(x) = self.data_of(index) else { return Ok(None) };
         let scale = index.vectors[0].1.checked_mul(lane.bytes() as i64);
         let Some(scale @ (1 | 2 | 4 | 8)) = scale else { return Ok(None) };
         let ty = data(x.ty().elem);
         let Some(narrow) = load_of_index(ty) else { return Ok(None) };
+        let first = self.start_of(load)?;
         let indices = self.lanes(&x)?;
         let table = self.flat(first);
         let scratch = self.index_memory(indices.regs.len() * indices.view.bytes());
