@@ -284,7 +284,7 @@ fn in_blocks() -> storage::split_storage::Splits {
 /// `g` is computed ahead, in storage of each iteration's own.
 fn ahead() -> loops::fork_producers::Asked {
     let g = BTreeSet::from([FuncId(2)]);
-    loops::fork_producers::Asked { funcs: g.clone(), in_turn: g }
+    loops::fork_producers::Asked { funcs: g.clone(), in_turn: g, ..Default::default() }
 }
 
 on_plans! {
@@ -317,7 +317,7 @@ on_programs! {
     bound_small_allocations_example "storage/bound_small_allocations.rs" at "bounded":
         |p, t| storage::bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
     stop_early_example "loops/stop_early/mod.rs" at "shaped":
-        |p, t| loops::stop_early::stop_early(p, &BTreeSet::new(), t);
+        |p, t| loops::stop_early::stop_early(p, &Default::default(), t);
     bound_loops_example "loops/bound_loops.rs" at "bounded":
         |p, t| loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
     split_storage_example "storage/split_storage.rs" at "bounded":

@@ -167,7 +167,7 @@ fn lower_hoisted(
     }
     pass("loop_trimming", &mut |p, t| loops::loop_trimming::loop_trimming(p, &facts, t));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::Unmarked));
-    pass("stop_early", &mut |p, t| loops::stop_early::stop_early(p, &plan.racing(), t));
+    pass("stop_early", &mut |p, t| loops::stop_early::stop_early(p, &loops::stop_early::marked(plan), t));
     pass("join_sums", &mut |p, _| vectors::join_sums::join_sums(p));
     pass("interleave", &mut |p, _| vectors::interleave::interleave(p));
     // After the last simplification, which would widen again.

@@ -1,6 +1,7 @@
 //! Loops that end once their elements are settled, on every engine.
 
 use halide::prelude::*;
+use std::time::Duration;
 
 /// The steps in which numbers become 1, over a domain of `extent` steps.
 fn collatz(extent: i32) -> Pipeline {
@@ -55,6 +56,55 @@ fn domains_without_bounds_end() {
                 assert_eq!(run(engine, &target, &p, &schedule), expected, "{engine:?} {tier:?} {unrolled}");
             }
         }
+    }
+}
+
+/// A loop that ends does so where its iterations compute what they read in memory further out, too, and none of these
+/// runs ahead of it.
+#[test]
+fn loops_end_whose_iterations_compute_what_they_read() {
+    let (x, t) = vars!(x, t);
+    let (mut z, mut step, mut out) = (Func::new("z"), Func::new("step"), Func::new("out"));
+    step[(x, t)] = (x + t) % 3 + 1;
+    z[x] = tuple([cast::<i32>(abs(x - 9)) * 5 + 1, 0.expr()]);
+    let r = RDom::named("r", [(0, i32::MAX)]);
+    r.where_(z[x].at(0).gt(0));
+    z[x] = tuple([z[x].at(0) - step[(x, r.x)], r.x + 1]);
+    out[x] = z[x].at(1);
+    let p = Pipeline::new([&out]).unwrap();
+    let steps = |x: i32| {
+        let (mut left, mut steps) = ((x - 9).abs() * 5 + 1, 0);
+        while left > 0 {
+            left -= (x + steps).rem_euclid(3) + 1;
+            steps += 1;
+        }
+        steps
+    };
+    let expected: Vec<i32> = (0..21).map(steps).collect();
+    let (lanes, inside) =
+        ("z.update(0): split(x, xo, xi, 4) reorder(xi, r.x, xo) vectorize(xi)", "z.update(0): reorder(x, r.x)");
+    for (loops, hoisted) in [
+        ("", ""),
+        ("", "hoist_storage(z.update(0), x)"),
+        ("", "hoist_storage(z.update(0), x) ring_buffer(2)"),
+        ("", "hoist_storage(z.update(0), x) ring_buffer(2) async()"),
+        ("", "hoist_storage_root() ring_buffer(3) async()"),
+        (lanes, "hoist_storage(z.update(0), xo)"),
+        (lanes, "hoist_storage(z.update(0), xo) ring_buffer(2) async() vectorize(x, 4)"),
+        (inside, "hoist_storage_root()"),
+        (inside, "hoist_storage_root() ring_buffer(2) async()"),
+    ] {
+        let schedule = format!("z: compute_root()\n {loops}\n step: compute_at(z.update(0), r.x) {hoisted}");
+        for engine in [Engine::Eval, crate::CPU] {
+            let compiler = Compiler::new(&p).engine(engine).schedule(&schedule.parse().unwrap());
+            let compiled = compiler.compile().unwrap_or_else(|e| panic!("{engine:?} {schedule}: {e}"));
+            let call = compiled.inputs().give_up_after(Duration::from_secs(20));
+            let got = call.realize::<i32>([21]).unwrap_or_else(|e| panic!("{engine:?} {schedule}: {e}"));
+            assert_eq!(got.to_vec(), expected, "{engine:?} {schedule}");
+        }
+        let text = Compiler::new(&p).schedule(&schedule.parse().unwrap()).compile().unwrap().explain().unwrap();
+        let said = text.contains("it ends by what its iterations store, so none is known to be the next one");
+        assert_eq!(said, hoisted.contains("async"), "{schedule}: {text}");
     }
 }
 

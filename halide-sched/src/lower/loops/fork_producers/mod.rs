@@ -9,7 +9,8 @@
 //! Tasks that would disturb each other stay one after the other, and the trace says why: neither may write what the
 //! other one accesses, but for the storage of the Func itself. Of that the two iterations use different copies
 //! (`ring_buffer`), or what the next one computes is shown to lie beside what this one reads, as in a window that
-//! slides.
+//! slides. A loop that ends by what it stores (`stop_early`) stays as it is: a task cannot begin an iteration that the
+//! other one may find not to be needed.
 //!
 //! Example, of `g` asked to run ahead:
 //! ```text
@@ -55,6 +56,7 @@ mod apart;
 
 use crate::lower::loops::accesses::Accesses;
 use crate::lower::loops::copy::fresh_copy;
+use crate::lower::loops::stop_early::{ends_by_stores, marked};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
 use crate::plan::{Level, Plan};
@@ -72,11 +74,13 @@ pub struct Asked {
     pub funcs: BTreeSet<FuncId>,
     /// Funcs of which each iteration of that loop has a copy of its own, and the next one another.
     pub in_turn: BTreeSet<FuncId>,
+    /// Funcs, asked or not, whose values no iteration of the loop that computes them leaves to a later one.
+    pub transient: BTreeSet<FuncId>,
 }
 
 /// Returns the Funcs of a plan that are asked to run ahead.
 pub fn asked(plan: &Plan) -> Asked {
-    let mut asked = Asked::default();
+    let mut asked = Asked { transient: marked(plan).transient, ..Asked::default() };
     for (id, func) in plan.funcs.enumerate().filter(|(_, f)| f.is_async && f.compute != Level::Root) {
         asked.funcs.insert(id);
         if func.ring.is_some() && func.store == func.compute {
@@ -162,6 +166,9 @@ fn parts(cx: &mut Fork<'_>, l: &For, ahead: &BTreeSet<FuncId>) -> Result<(Stmt, 
     }
     if cx.in_kernel || walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(l) if l.kind.is_gpu())) {
         return Err("kernels run one after the other".into());
+    }
+    if ends_by_stores(cx.program, l, &cx.asked.transient) {
+        return Err("it ends by what its iterations store, so none is known to be the next one".into());
     }
     let needed = needed(cx.program, &l.body, ahead);
     let producer = part(&l.body, &|func| needed.contains(&func), false);

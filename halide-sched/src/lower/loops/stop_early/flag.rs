@@ -5,7 +5,8 @@
 //! effects leaves memory as it is; where nothing that decides of effects changes with the iteration, the next one has
 //! none either. So the loop costs one iteration more than it needs.
 
-use super::search::{expanded, loads, parts};
+use super::search::{expanded, parts};
+use super::transient::Transient;
 use crate::lower::code::register::register_of;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
@@ -25,9 +26,9 @@ pub(super) struct Found {
 
 /// Returns what is needed to give a loop a flag, or the reason that it cannot have one; `None` if its effects do not
 /// depend on what it stores.
-pub(super) fn search(l: &For) -> Option<Result<Found, &'static str>> {
+pub(super) fn search(l: &For, transient: &Transient) -> Option<Result<Found, &'static str>> {
     let mut survey = Survey { of: l.id, definitions: Map::default(), own: Set::default(), stored: Set::default() };
-    survey.note(&l.body);
+    survey.note(&l.body, transient);
     let seen = survey.effects(&l.body, false);
     if seen.open || !seen.settled {
         return None;
@@ -105,7 +106,8 @@ struct Survey {
 }
 
 impl Survey {
-    fn note(&mut self, s: &Stmt) {
+    fn note(&mut self, s: &Stmt, transient: &Transient) {
+        self.own.extend(transient.own(s));
         match s {
             Stmt::Let { bindings, .. } => {
                 for (symbol, value) in bindings {
@@ -113,11 +115,13 @@ impl Survey {
                     self.definitions.insert(*symbol, value);
                 }
             }
-            Stmt::Alloc { buf, .. } => _ = self.own.insert(*buf),
             Stmt::Store { buf, .. } if !self.own.contains(buf) => _ = self.stored.insert(*buf),
+            Stmt::Provide { values, .. } => {
+                self.stored.extend(values.iter().map(|(buf, _)| *buf).filter(|buf| !self.own.contains(buf)));
+            }
             _ => {}
         }
-        visit::for_each_stmt(s, |inner| deep(|| self.note(inner)));
+        visit::for_each_stmt(s, |inner| deep(|| self.note(inner, transient)));
     }
 
     /// The effects of `s`; `settled` says that a condition around it can be changed by what the loop stores.
@@ -129,7 +133,8 @@ impl Survey {
         };
         let effect = |settled: bool| Effects { open: !settled, settled, why_not: None };
         match s {
-            Stmt::Block(_) | Stmt::Let { .. } | Stmt::Produce { .. } | Stmt::Alloc { .. } => nested(s, settled),
+            Stmt::Block(_) | Stmt::Let { .. } | Stmt::Produce { .. } => nested(s, settled),
+            Stmt::Alloc { .. } | Stmt::Realize { .. } => nested(s, settled),
             Stmt::If { cond, .. } => self.under(cond, nested(s, settled || self.is_settled(cond))),
             Stmt::For(l) if l.kind == ForKind::Serial => {
                 let asked = [Some(&l.min), Some(&l.extent), l.condition.as_ref()];
@@ -141,8 +146,15 @@ impl Survey {
                 Effects { why_not, ..deep(|| self.effects(&l.body, settled)) }
             }
             Stmt::Store { buf, .. } if self.own.contains(buf) => Effects::default(),
-            Stmt::Store { mask: Some(mask), .. } => self.under(mask, effect(settled || self.is_settled(mask))),
-            Stmt::Store { .. } | Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::Count { .. } => effect(settled),
+            Stmt::Provide { values, .. } if values.iter().all(|(buf, _)| self.own.contains(buf)) => Effects::default(),
+            Stmt::Store { mask: Some(mask), .. } | Stmt::Provide { mask: Some(mask), .. } => {
+                self.under(mask, effect(settled || self.is_settled(mask)))
+            }
+            Stmt::Store { .. }
+            | Stmt::Provide { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Print { .. }
+            | Stmt::Count { .. } => effect(settled),
             Stmt::Prefetch { .. } => Effects::default(),
             // Other threads, and what is not only computed and stored.
             _ => Effects { open: true, ..Effects::default() },
@@ -154,7 +166,7 @@ impl Survey {
         parts(e, &|s| self.definitions.get(&s).cloned()).iter().fold(effects, |effects, part| {
             let changes = any_node(&part.whole, |n| match n.kind() {
                 ExprKind::Sym(s) => *s == Sym::Loop(self.of),
-                ExprKind::Load { buf, .. } => self.own.contains(buf),
+                ExprKind::Load { buf, .. } | ExprKind::Read { buf, .. } => self.own.contains(buf),
                 _ => false,
             });
             match changes {
@@ -172,7 +184,9 @@ impl Survey {
     /// Returns true if what the loop stores may change `e`.
     fn is_settled(&self, e: &Expr) -> bool {
         let whole = expanded(e, &|s| self.definitions.get(&s).cloned());
-        loads(&whole)
-            && any_node(&whole, |n| matches!(n.kind(), ExprKind::Load { buf, .. } if self.stored.contains(buf)))
+        any_node(&whole, |n| match n.kind() {
+            ExprKind::Load { buf, .. } | ExprKind::Read { buf, .. } => self.stored.contains(buf),
+            _ => false,
+        })
     }
 }

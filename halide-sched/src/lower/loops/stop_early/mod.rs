@@ -16,6 +16,9 @@
 //! Where loops inside hold the effects, a flag says if an iteration had one, and the loop ends behind the first that
 //! had none (`flag`).
 //!
+//! Stores to memory that only this iteration reads are no effects: what the body allocates, and the values of Funcs
+//! that it computes anew each time, in memory further out (`hoist_storage`, `ring_buffer`).
+//!
 //! Loops with other loops inside that are not serial stay as they are, as do lanes of subgroups, which need each other,
 //! atomic steps, and definitions for which a schedule allows races: there others may change memory meanwhile.
 //!
@@ -84,27 +87,55 @@ mod flag;
 mod search;
 #[cfg(test)]
 mod tests;
+mod transient;
 
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::plan::{FuncPlan, Level, Plan};
 use halide_core::ids::FuncId;
 use halide_ir::{BufId, Expr, For, ForKind, Program, Stmt, Sym, build};
 use search::{Found, Search};
 use std::collections::BTreeSet;
+use transient::Transient;
 
-/// Gives loops conditions. `racing` are the Funcs for which the schedule allows races.
-pub fn stop_early(program: Program, racing: &BTreeSet<FuncId>, trace: &mut LoweringTrace) -> Program {
+/// The Funcs that a plan says something of that matters here.
+#[derive(Clone, Debug, Default)]
+pub struct Marked {
+    /// Funcs for which the schedule allows races.
+    pub racing: BTreeSet<FuncId>,
+    /// Funcs whose values no iteration of the loop that computes them leaves to a later one, wherever their memory is.
+    pub transient: BTreeSet<FuncId>,
+}
+
+/// Returns the Funcs of a plan that matter here.
+pub fn marked(plan: &Plan) -> Marked {
+    let is_transient = |f: &FuncPlan| f.compute != Level::Root && f.store == f.compute;
+    let transient = plan.funcs.enumerate().filter(|(_, f)| is_transient(f)).map(|(id, _)| id).collect();
+    Marked { racing: plan.racing(), transient }
+}
+
+/// Gives loops conditions.
+pub fn stop_early(program: Program, marked: &Marked, trace: &mut LoweringTrace) -> Program {
     walk::map_body(program, |body, program| {
-        let racing = racing.iter().flat_map(|func| program.func_buffers.get(*func).cloned().unwrap_or_default());
-        let mut cx = Stop { racing: racing.collect(), program, trace, on_device: false, in_lanes: false };
+        let bufs = |func: &FuncId| program.func_buffers.get(*func).cloned().unwrap_or_default();
+        let racing = marked.racing.iter().flat_map(bufs).collect();
+        let transient = Transient::new(program, &marked.transient);
+        let mut cx = Stop { racing, transient, program, trace, on_device: false, in_lanes: false };
         statement(&mut cx, body)
     })
+}
+
+/// Returns true if a loop of `Stage::Bounded` would end early: all that it stores beyond its body stands under
+/// conditions that its stores can change. `transient` are as in [`Marked`].
+pub(super) fn ends_by_stores(program: &Program, l: &For, transient: &BTreeSet<FuncId>) -> bool {
+    flag::search(l, &Transient::new(program, transient)).is_some()
 }
 
 struct Stop<'p> {
     program: &'p mut Program,
     /// The buffers for whose elements threads may race.
     racing: BTreeSet<BufId>,
+    transient: Transient,
     trace: &'p mut LoweringTrace,
     /// True inside of the loops of a kernel.
     on_device: bool,
@@ -132,8 +163,8 @@ fn statement(cx: &mut Stop<'_>, s: Stmt) -> Stmt {
 fn ended(cx: &mut Stop<'_>, l: For) -> Stmt {
     let name = cx.program.loops[l.id].with_case();
     let races = "the schedule allows races, so others may change what it asks for";
-    let Some(found) = Search::of(&l) else {
-        let why_not = match flag::search(&l) {
+    let Some(found) = Search::of(&l, &cx.transient) else {
+        let why_not = match flag::search(&l, &cx.transient) {
             Some(Ok(found)) if found.stored.iter().any(|buf| cx.racing.contains(buf)) => Some(races),
             Some(Ok(found)) => {
                 cx.trace.did(name, "ends behind the first iteration that stores nothing");

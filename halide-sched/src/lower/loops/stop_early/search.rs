@@ -1,5 +1,6 @@
 //! Collects the conditions under which an iteration of a loop has effects.
 
+use super::transient::Transient;
 use crate::tuning::{MOST_SETTLED, MOST_SETTLED_NODES};
 use halide_core::ops::BinOp;
 use halide_ir::any_lane::any_lane;
@@ -99,7 +100,7 @@ struct Guard {
 
 impl Search {
     /// The condition of a loop; `None` if an effect has none that can change in the loop.
-    pub(super) fn of(l: &For) -> Option<Found> {
+    pub(super) fn of(l: &For, transient: &Transient) -> Option<Found> {
         let mut search = Search {
             bound: Set::from_iter([Sym::Loop(l.id)]),
             definitions: Map::default(),
@@ -108,7 +109,7 @@ impl Search {
             certain: Set::default(),
             effects: Vec::new(),
         };
-        search.note(&l.body)?;
+        search.note(&l.body, transient)?;
         if search.stored.is_empty() {
             return None;
         }
@@ -118,7 +119,8 @@ impl Search {
     }
 
     /// Notes names and what is stored; `None` where there is something that is not only computed and stored.
-    fn note(&mut self, s: &Stmt) -> Option<()> {
+    fn note(&mut self, s: &Stmt, transient: &Transient) -> Option<()> {
+        self.own.extend(transient.own(s));
         match s {
             Stmt::Let { bindings, .. } => {
                 for (symbol, value) in bindings {
@@ -128,13 +130,12 @@ impl Search {
                 }
             }
             Stmt::For(l) if l.kind == ForKind::Serial => _ = self.bound.insert(Sym::Loop(l.id)),
-            Stmt::Alloc { buf, .. } => _ = self.own.insert(*buf),
             Stmt::Store { buf, .. } if !self.own.contains(buf) => _ = self.stored.insert(*buf),
-            Stmt::Store { .. } | Stmt::Block(_) | Stmt::If { .. } | Stmt::Produce { .. } => {}
+            Stmt::Store { .. } | Stmt::Block(_) | Stmt::If { .. } | Stmt::Produce { .. } | Stmt::Alloc { .. } => {}
             Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::Prefetch { .. } | Stmt::Count { .. } => {}
             _ => return None,
         }
-        visit::nested(s).try_for_each(|inner| visit::deep(|| self.note(inner)))
+        visit::nested(s).try_for_each(|inner| visit::deep(|| self.note(inner, transient)))
     }
 
     fn whole(&self, e: &Expr) -> Expr {
