@@ -17,7 +17,7 @@ use halide_core::externs::ExternDef;
 use halide_core::interp::{Inputs, RunError};
 use halide_core::pipeline::FuncDef;
 use halide_sched::lower::storage::in_place::InPlaceProblem;
-use halide_sched::plan::Plan;
+use halide_sched::plan::{HeldValues, Plan};
 use halide_sched::schedule::Schedule;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -185,6 +185,9 @@ pub(crate) trait Feeder: Send + Sync {
     fn feed(&self, inputs: &Inputs, needs: &[InputNeed], how: &How) -> Result<Vec<(String, AnyBuffer)>, Error>;
     /// Adds the regions of the user's inputs that it needs.
     fn needs(&self, inputs: &Inputs, needs: &[InputNeed], all: &mut Spans) -> Result<(), Error>;
+    /// Returns what is known of the values of its results, for a pipeline that reads them. That gets the images and
+    /// parameters that this is made of.
+    fn held_values(&self, reader: &mut halide_core::Pipeline) -> HeldValues;
     /// The reason that no input may be in the memory of an output.
     fn in_place_problem(&self) -> InPlaceProblem;
     /// The uses of memoized Funcs.

@@ -16,7 +16,7 @@ use halide_core::ids::FuncId;
 #[cfg(feature = "gpu")]
 use halide_gpu::runtime::{Choice, Gpu};
 use halide_ir::target::Target;
-use halide_sched::plan::{self, Part};
+use halide_sched::plan::{self, Part, Plan};
 use halide_sched::schedule::{InstructionSet, Schedule};
 use std::sync::{Arc, OnceLock};
 
@@ -379,13 +379,14 @@ fn compile_behind(
 /// Compiles a part of `whole`, which is another pipeline if `is_part`.
 fn compiled(
     whole: Whole<'_>,
-    (part, outputs): (Part, Option<&[FuncId]>),
+    (mut part, outputs): (Part, Option<&[FuncId]>),
     (is_part, feeders): (bool, Vec<Box<dyn Feeder>>),
     engine: Engine,
     machine: Option<Machine>,
     (schedule, target): (&Schedule, &Target),
 ) -> Result<Compiled, Error> {
-    let plan = part.resolve(whole.called, target).map_err(Error::Schedule)?;
+    let held = feeders.iter().flat_map(|feeder| feeder.held_values(&mut part.pipeline)).collect();
+    let plan = Plan { held, ..part.resolve(whole.called, target).map_err(Error::Schedule)? };
     let calls = !plan.pipeline.callees.is_empty();
     let reference = || {
         let (given, outputs, target) = (whole.given.clone(), outputs.map(<[FuncId]>::to_vec), *target);

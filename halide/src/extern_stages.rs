@@ -20,6 +20,7 @@ use halide_core::interp::{Inputs, RunError};
 use halide_core::limits::bytes_of;
 use halide_core::value::Scalar;
 use halide_sched::lower::storage::in_place::InPlaceProblem;
+use halide_sched::plan::HeldValues;
 use std::ops::Range;
 
 impl StageFeeder {
@@ -120,6 +121,10 @@ impl Feeder for StageFeeder {
             }
             None => Ok(()),
         }
+    }
+    /// A closure may give any values.
+    fn held_values(&self, _: &mut halide_core::Pipeline) -> HeldValues {
+        HeldValues::new()
     }
     fn in_place_problem(&self) -> InPlaceProblem {
         InPlaceProblem::Extern { stage: self.stage.name.clone() }

@@ -12,7 +12,9 @@ use crate::run_options::How;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::Inputs;
 use halide_sched::lower::storage::in_place::InPlaceProblem;
+use halide_sched::lower::regions::held_values::held_values;
 use std::sync::Arc;
+use halide_sched::plan::HeldValues;
 
 impl Compiled {
     /// The use of each memoized Func so far, by all clones together.
@@ -106,5 +108,8 @@ impl Feeder for MemoFeeder {
         let (computed, reused) = self.counts.get();
         let own = MemoUse { func: self.func.clone(), computed, reused };
         std::iter::once(own).chain(self.producer.memoized()).collect()
+    }
+    fn held_values(&self, reader: &mut halide_core::Pipeline) -> HeldValues {
+        held_values(reader, &self.producer.parts.plan, &self.results)
     }
 }

@@ -68,6 +68,7 @@ pub use possible::{Possible, PossibleVar, possible};
 pub use query::image_buffer;
 pub use resolve::resolve;
 pub use types::{
-    Agreement, BoundConstraint, FuncPlan, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch, Property,
-    Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, StoragePart, Transform, Used, VarOrigin, With,
+    Agreement, BoundConstraint, FuncPlan, HeldValues, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch,
+    Property, Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, StoragePart, Transform, Used, VarOrigin,
+    With,
 };

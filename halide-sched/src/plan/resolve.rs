@@ -12,7 +12,7 @@ use super::levels::{self, Levels};
 use super::named_instructions::NamedInstructions;
 use super::rewrite::rewrite;
 use super::rewritten::Rewritten;
-use crate::plan::types::{FuncPlan, Plan};
+use crate::plan::types::{FuncPlan, HeldValues, Plan};
 use crate::schedule::{Schedule, WrittenOut};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{Pipeline, PipelineData};
@@ -56,7 +56,7 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     }
     let pipeline = with_groups_together(graph.finish(), &joined);
     let groups = joined.groups().iter().map(|g| g.iter().copied().collect()).collect();
-    Ok(Plan { pipeline, funcs, groups, labels: labels.finish(), target: *target })
+    Ok(Plan { pipeline, funcs, groups, labels: labels.finish(), target: *target, held: HeldValues::new() })
 }
 
 /// The pipeline in an order in which Funcs that are computed together stand next to each other.

@@ -7,7 +7,8 @@ use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec, ImageId, RDomId};
 use halide_core::pipeline::Pipeline;
 use halide_ir::target::Target;
-use std::collections::BTreeSet;
+use halide_solve::bounds::Interval;
+use std::collections::{BTreeMap, BTreeSet};
 
 declare_ids! {
     /// A variable (dimension, split part, fused loop) of one stage variant.
@@ -32,7 +33,13 @@ pub struct Plan {
     pub labels: IdVec<LoopLabel, String>,
     /// The machine that code is compiled for.
     pub target: Target,
+    /// The integers that images hold where another plan computed them.
+    pub held: HeldValues,
 }
+
+/// The integers that images hold, with ends that are made of constants, parameters and the shapes of images
+/// ([`image_buffer`](super::image_buffer)). Elements that nobody needs may be any.
+pub type HeldValues = BTreeMap<ImageId, Interval>;
 
 /// The decisions for one Func.
 #[derive(Clone, Debug, Hash)]

@@ -235,3 +235,38 @@ fn rules_of_inputs_that_only_a_memoized_func_reads() {
         assert!(error.contains("`input`"), "{engine:?}: {error}");
     }
 }
+
+/// Bounds of the values of a memoized Func are bounds of what they are coordinates of, as without `memoize`: constants,
+/// parameters and shapes of images, also through other memoized Funcs. (Seed 3197 of random_gpu_schedules.)
+#[test]
+fn values_bound_what_they_are_coordinates_of() {
+    let (input, table) = (ImageParam::new("input", I32, 1), ImageParam::new("table", I32, 1));
+    let (most, x) = (Param::<i32>::new("most"), Var::new("x"));
+    let (mut index, mut near, mut row, mut out) =
+        (Func::new("index"), Func::new("near"), Func::new("row"), Func::new("out"));
+    index[x] = tuple([clamp(input[x], 3, table.dim(0).extent() - 1), max(min(input[x] / 2, most.expr()), 3)]);
+    near[x] = index[x].at(1) - 3;
+    row[x] = min(input[x] % 4, input.dim(0).extent() - 37) + 5;
+    out[x] = table[index[x].at(0)] - table[near[x] + 2] * table[row[x] - 3];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let values = noise(I32, &Region::of_extents([40]), 3);
+    let schedules = [
+        "index: memoize()\n near: memoize()\n row: memoize()",
+        "index: memoize()\n near: compute_root()\n row: memoize() vectorize(x, 8)\n out: vectorize(x, 8)",
+        "near: memoize()\n index: compute_root() vectorize(x, 4)\n row: store_root() compute_at(out, x)",
+    ];
+    for text in schedules {
+        let schedule = text.parse().unwrap();
+        for (engine, (elements, most)) in ENGINES.into_iter().flat_map(|engine| [(engine, (9, 9)), (engine, (20, 3))]) {
+            let compiler = Compiler::new(&pipeline).engine(engine);
+            let table_image = Buffer::from_fn(&Region::of_spans([(2, elements - 2)]), |at| at[0] * 7).unwrap();
+            let run = |compiled: Compiled| {
+                let call = compiled.inputs().image(&input, values.clone()).param_named("most", most);
+                call.image(&table, &table_image).realize::<i32>([33])
+            };
+            let (plain, memoized) = (compiler.compile().unwrap(), compiler.schedule(&schedule).compile().unwrap());
+            let got = run(memoized).unwrap_or_else(|e| panic!("{engine:?} {text}: {e}"));
+            assert_eq!(got, run(plain).unwrap(), "{engine:?} {text}");
+        }
+    }
+}

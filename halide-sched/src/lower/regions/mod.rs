@@ -7,6 +7,7 @@ pub(crate) mod constrain;
 mod consumer_ranges;
 pub mod explain_bounds;
 pub(crate) mod facts;
+pub mod held_values;
 pub(crate) mod infer_bounds;
 pub(crate) mod inlined_calls;
 pub(crate) mod nested_regions;

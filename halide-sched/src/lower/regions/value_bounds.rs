@@ -6,7 +6,8 @@
 //!
 //! Storage that outlives what fills it (a Func stored further out than it is computed) may hold elements that were
 //! never computed, and so may what is computed from them. Code that computes more than it needs reads such garbage and
-//! throws the result away, but not before it was an address. There the coordinate is clamped to the interval.
+//! throws the result away, but not before it was an address. There the coordinate is clamped to the interval. So are
+//! those that are elements of images which another plan computed ([`held_values`](super::held_values)).
 //!
 //! Example of `index(x) = min(in(x) / 2, 100)`, `g(x) = table(index(x))`:
 //! ```text
@@ -59,35 +60,51 @@ impl ValueBounds {
 /// Finds the intervals, and clamps coordinates that garbage could reach.
 pub(crate) fn value_bounds(ctx: &mut Ctx<'_>, facts: &Facts) -> ValueBounds {
     let sources = sources_of(&ctx.program);
-    let wanted = become_coordinates(ctx, &sources);
-    let mut found = ValueBounds::default();
-    let mut garbage = BTreeSet::new();
+    let wanted = and_what_they_read(ctx, become_coordinates(ctx, &sources));
+    let mut found = find_all(ctx, &wanted, facts);
+    let mut garbage: BTreeSet<Source> = ctx.plan.held.keys().map(|&image| Source::Image(image)).collect();
     for &func in &ctx.plan.pipeline.order {
-        if ctx.plan.funcs[func].compute == Level::Inline {
-            continue;
-        }
-        if wanted.contains(&func) {
-            find(ctx, func, facts, &mut found);
-        }
-        if may_hold_garbage(ctx, func, &garbage) {
-            garbage.insert(func);
+        if ctx.plan.funcs[func].compute != Level::Inline && may_hold_garbage(ctx, func, &garbage) {
+            garbage.insert(Source::Func(func));
         }
     }
-    garbage.retain(|func| wanted.contains(func));
+    garbage.retain(|source| !matches!(source, Source::Func(func) if !wanted.contains(func)));
     clamp_garbage(ctx, &sources, &garbage, facts, &mut found);
     found
 }
 
-/// The Funcs whose elements coordinates are computed from, directly or through others.
-fn become_coordinates(ctx: &Ctx<'_>, sources: &IdVec<BufId, Source>) -> BTreeSet<FuncId> {
-    let mut wanted = BTreeSet::new();
-    let mut todo: Vec<FuncId> = Vec::new();
+/// The interval of each element of the outputs, where their values are known to be in less than what their type holds.
+pub(super) fn of_outputs(ctx: &Ctx<'_>, facts: &Facts) -> ValueBounds {
+    find_all(ctx, &and_what_they_read(ctx, ctx.plan.pipeline.outputs.clone()), facts)
+}
+
+/// Finds the intervals of the elements of Funcs, and of images that another plan computed.
+fn find_all(ctx: &Ctx<'_>, wanted: &BTreeSet<FuncId>, facts: &Facts) -> ValueBounds {
+    let held = ctx.plan.held.iter().map(|(&image, interval)| (ctx.program.image_buffers[image], interval.clone()));
+    let mut found = ValueBounds { known: held.collect() };
+    for &func in &ctx.plan.pipeline.order {
+        if ctx.plan.funcs[func].compute != Level::Inline && wanted.contains(&func) {
+            find(ctx, func, facts, &mut found);
+        }
+    }
+    found
+}
+
+/// The Funcs whose elements coordinates are computed from directly.
+fn become_coordinates(ctx: &Ctx<'_>, sources: &IdVec<BufId, Source>) -> Vec<FuncId> {
+    let mut found: Vec<FuncId> = Vec::new();
     for template in ctx.templates.values() {
         let stored = template.sites.iter().flat_map(|s| &s.lhs);
         for coordinate in template.reads.iter().flat_map(|r| &r.args).chain(stored) {
-            funcs_read(coordinate, sources, &mut todo);
+            funcs_read(coordinate, sources, &mut found);
         }
     }
+    found
+}
+
+/// Funcs with all that their definitions read, over any number of others.
+fn and_what_they_read(ctx: &Ctx<'_>, mut todo: Vec<FuncId>) -> BTreeSet<FuncId> {
+    let mut wanted = BTreeSet::new();
     while let Some(func) = todo.pop() {
         if !wanted.insert(func) {
             continue;
@@ -172,13 +189,21 @@ fn presentable(ctx: &Ctx<'_>, buf: BufId, interval: Interval, facts: &Facts) -> 
 
 /// The interval with ends that mean the same everywhere; `None` if it says no more than the type.
 fn presentable_as(ctx: &Ctx<'_>, ty: ScalarType, interval: Interval, facts: &Facts) -> Option<Interval> {
+    kept_ends(ty, interval, facts, |e| means_the_same_everywhere(ctx, &e).then_some(e))
+}
+
+/// The interval with those ends that `keep` keeps, and constants in place of others; `None` if it says no more than the
+/// type.
+pub(super) fn kept_ends(
+    ty: ScalarType,
+    interval: Interval,
+    facts: &Facts,
+    mut keep: impl FnMut(Expr) -> Option<Expr>,
+) -> Option<Interval> {
     let of_type = Range::of_type(ty);
     let known = interval.constant_range(facts).intersect(of_type);
     let constants = Interval::of_range(known);
-    let end = |end: Option<Expr>, constant: Option<Expr>| match end {
-        Some(e) if means_the_same_everywhere(ctx, &e) => Some(e),
-        _ => constant,
-    };
+    let mut end = |end: Option<Expr>, constant: Option<Expr>| end.and_then(&mut keep).or(constant);
     let result = Interval { min: end(interval.min, constants.min), max: end(interval.max, constants.max) };
     (result != Interval::of_range(of_type)).then_some(result)
 }
@@ -200,9 +225,9 @@ fn means_the_same_everywhere(ctx: &Ctx<'_>, e: &Expr) -> bool {
 
 /// Returns true if storage of `func` can hold elements that were never computed: it outlives what fills it, or is
 /// filled from such storage.
-fn may_hold_garbage(ctx: &Ctx<'_>, func: FuncId, garbage: &BTreeSet<FuncId>) -> bool {
+fn may_hold_garbage(ctx: &Ctx<'_>, func: FuncId, garbage: &BTreeSet<Source>) -> bool {
     let plan = &ctx.plan.funcs[func];
-    let reads = |t: &Template| t.reads.iter().any(|r| matches!(r.source, Source::Func(f) if garbage.contains(&f)));
+    let reads = |t: &Template| t.reads.iter().any(|r| garbage.contains(&r.source));
     plan.store != plan.compute || templates(ctx, func).any(reads)
 }
 
@@ -213,13 +238,17 @@ type Limits = BTreeMap<BufId, (Expr, Expr)>;
 fn clamp_garbage(
     ctx: &mut Ctx<'_>,
     sources: &IdVec<BufId, Source>,
-    garbage: &BTreeSet<FuncId>,
+    garbage: &BTreeSet<Source>,
     facts: &Facts,
     found: &mut ValueBounds,
 ) {
     let mut limits = Limits::new();
-    for &func in garbage {
-        for &buf in &ctx.program.func_buffers[func] {
+    for source in garbage {
+        let bufs = match source {
+            Source::Func(func) => &ctx.program.func_buffers[*func][..],
+            Source::Image(image) => std::slice::from_ref(&ctx.program.image_buffers[*image]),
+        };
+        for &buf in bufs {
             let Some(interval) = found.known.remove(&buf) else { continue };
             let ty = ctx.program.buffers[buf].elem;
             if let Interval { min: Some(low), max: Some(high) } = interval {

@@ -19,7 +19,7 @@ use halide_ir::visit::for_each_child;
 use halide_ir::{Elem, Expr, ExprKind, Sym};
 
 /// All values from `min` to `max`, both inclusive; `None` is unbounded. Ends are scalar Index expressions.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Interval {
     /// The smallest value.
     pub min: Option<Expr>,
