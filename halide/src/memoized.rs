@@ -8,13 +8,14 @@ use crate::error::Error;
 use crate::input_requirements::{InputNeed, Spans};
 use crate::memo_table::{MemoImage, MemoKey, MemoRegions, MemoTable};
 use crate::memory::dense_bytes;
+use crate::program::resident::with_residents;
 use crate::run_options::How;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::Inputs;
-use halide_sched::lower::storage::in_place::InPlaceProblem;
 use halide_sched::lower::regions::held_values::held_values;
-use std::sync::Arc;
+use halide_sched::lower::storage::in_place::InPlaceProblem;
 use halide_sched::plan::HeldValues;
+use std::sync::Arc;
 
 impl Compiled {
     /// The use of each memoized Func so far, by all clones together.
@@ -51,7 +52,8 @@ impl MemoFeeder {
         };
         own.map(regions).reduce(|a, b| a.around(&b))
     }
-    /// Computes the values of a region, in buffers over what is read.
+    /// Computes the values of a region, in buffers over what is read. Where kernels compute all of a buffer, the
+    /// device's copy is kept with it, so that kernels that read it need none.
     fn compute(&self, regions: &MemoRegions, inputs: &Inputs, how: &How) -> Result<Vec<AnyBuffer>, Error> {
         let mut values = Vec::new();
         for &ty in self.producer.outputs().iter().flat_map(|func| &func.types) {
@@ -62,8 +64,14 @@ impl MemoFeeder {
         for value in &mut values {
             views.push(value.view_mut()?.crop(&regions.computed)?);
         }
-        self.producer.inputs().with_given(inputs).within(&how.unobserved()).realize_all_into(&mut views)?;
+        let (own, taken) = with_residents(&how.unobserved(), Vec::new());
+        self.producer.inputs().with_given(inputs).within(&own).realize_all_into(&mut views)?;
         drop(views);
+        for (number, resident) in taken.take() {
+            // The memory that it replaces is there until then.
+            let _both = how.hold(values[number].memory().used.len() as u64, &self.func)?;
+            (values[number], _) = resident.to_host()?;
+        }
         Ok(values)
     }
 }
@@ -101,6 +109,9 @@ impl Feeder for MemoFeeder {
         needed.into_iter().for_each(|need| all.add(need));
         Ok(())
     }
+    fn held_values(&self, reader: &mut halide_core::Pipeline) -> HeldValues {
+        held_values(reader, &self.producer.parts.plan, &self.results)
+    }
     fn in_place_problem(&self) -> InPlaceProblem {
         InPlaceProblem::Memoized { func: self.func.clone() }
     }
@@ -108,8 +119,5 @@ impl Feeder for MemoFeeder {
         let (computed, reused) = self.counts.get();
         let own = MemoUse { func: self.func.clone(), computed, reused };
         std::iter::once(own).chain(self.producer.memoized()).collect()
-    }
-    fn held_values(&self, reader: &mut halide_core::Pipeline) -> HeldValues {
-        held_values(reader, &self.producer.parts.plan, &self.results)
     }
 }

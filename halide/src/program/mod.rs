@@ -17,7 +17,7 @@ mod explain;
 mod flow;
 mod node;
 mod regions;
-mod resident;
+pub(crate) mod resident;
 mod result;
 mod run;
 mod sizes;

@@ -9,7 +9,7 @@ use halide_core::buffer::AnyBuffer;
 
 /// The contents of a slot on a device. Builds without devices have none.
 #[derive(Clone)]
-pub(super) struct Resident {
+pub(crate) struct Resident {
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     buffer: halide_gpu::runtime::DeviceBuffer,
     #[cfg(not(all(feature = "cpu", feature = "gpu")))]
@@ -18,7 +18,7 @@ pub(super) struct Resident {
 
 impl Resident {
     /// Copies the contents to the host, once for all clones; also says if that was done now.
-    pub(super) fn to_host(&self) -> Result<(AnyBuffer, bool), Error> {
+    pub(crate) fn to_host(&self) -> Result<(AnyBuffer, bool), Error> {
         #[cfg(all(feature = "cpu", feature = "gpu"))]
         {
             let is_new = !self.buffer.has_host_copy();
@@ -60,14 +60,14 @@ pub(super) fn may_reside(bound: &BoundStep, compiled: &Compiled) -> bool {
 
 /// The outputs of a step that stayed on the device.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     residents: Option<crate::residents::Residents>,
 }
 
 impl Taken {
     /// Takes them when the step has run: each with its number.
-    pub(super) fn take(self) -> Vec<(usize, Resident)> {
+    pub(crate) fn take(self) -> Vec<(usize, Resident)> {
         #[cfg(all(feature = "cpu", feature = "gpu"))]
         {
             let all = self.residents.map_or_else(Vec::new, |residents| residents.take());
@@ -79,7 +79,7 @@ impl Taken {
 }
 
 /// The options of a step that may read `inputs` on the device and leave outputs there.
-pub(super) fn with_residents(how: &How, inputs: Vec<(String, Resident)>) -> (How, Taken) {
+pub(crate) fn with_residents(how: &How, inputs: Vec<(String, Resident)>) -> (How, Taken) {
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     {
         let inputs = inputs.into_iter().map(|(name, resident)| (name, resident.buffer)).collect();

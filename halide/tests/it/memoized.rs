@@ -270,3 +270,43 @@ fn values_bound_what_they_are_coordinates_of() {
         }
     }
 }
+
+/// Kernels compute what they are scheduled to, and its values are on the device for the kernels that read them, in the
+/// first run and in later ones.
+#[cfg(feature = "gpu")]
+#[test]
+fn values_of_kernels_stay_on_the_device() {
+    let Some(gpu) = crate::gpu::gpu() else { return };
+    let (weights, input, x) = (ImageParam::new("weights", I32, 1), ImageParam::new("input", I32, 1), Var::new("x"));
+    let (mut packed, mut out) = (Func::new("packed"), Func::new("out"));
+    packed[x] = tuple([weights[x] * 3, weights[x] - x]);
+    out[x] = packed[x].at(0) * input[x] + packed[x + 1].at(1);
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let image = |seed: u64| noise(I32, &Region::of_extents([70]), seed);
+    for extent in [64, 61] {
+        // The host's values are copied once; those of kernels never.
+        for (packed, first) in [("gpu_tile(x, xo, xi, 8)", 1), ("vectorize(x, 4)", 3)] {
+            let schedule = format!("packed: memoize() {packed}\n out: gpu_tile(x, xo, xi, 8)").parse().unwrap();
+            let compiled = Compiler::new(&pipeline).gpu(gpu).schedule(&schedule).compile().unwrap();
+            let reference = Compiler::new(&pipeline).engine(Engine::Interp).compile().unwrap();
+            let (mut weights_image, inputs) = (image(1), [image(2), image(3)]);
+            let mut uploads = Vec::new();
+            for (run, input_image) in [0, 0, 1, 1].map(|n: usize| &inputs[n]).into_iter().enumerate() {
+                if run == 3 {
+                    weights_image.set([5], Scalar::from(77)).unwrap();
+                }
+                let run = |compiled: &Compiled| {
+                    let mut result = AnyBuffer::new(I32, [extent]).unwrap();
+                    let call = compiled.inputs().image(&weights, weights_image.clone()).image(&input, input_image);
+                    let stats = call.realize_all_into(&mut [result.view_mut().unwrap()]).unwrap();
+                    (result, stats.gpu.map_or(0, |gpu| gpu.uploads))
+                };
+                let ((got, copied), (want, _)) = (run(&compiled), run(&reference));
+                assert_eq!(got.first_difference(&want), None, "{packed} {extent}");
+                uploads.push(copied);
+            }
+            assert_eq!(uploads, [first, 0, 1, first - 1], "{packed} {extent}");
+            assert_eq!(uses(&compiled), [("packed".to_string(), 2, 2)]);
+        }
+    }
+}
