@@ -165,6 +165,7 @@ mod in_place;
 mod input_bounds;
 pub mod input_requirements;
 pub mod inspect;
+mod interleaved;
 pub mod limits;
 pub mod machine_file;
 mod memo_table;

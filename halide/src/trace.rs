@@ -6,6 +6,7 @@
 use crate::call::Call;
 use crate::error::Error;
 use crate::failure::of_evaluator;
+use crate::interleaved;
 use crate::reference::Required;
 use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, Region};
@@ -179,8 +180,8 @@ impl Call<'_> {
         let (params, images): (Vec<Scalar>, Vec<AnyBuffer>) =
             (bound.params.iter().copied().collect(), bound.images.iter().cloned().collect());
         loop {
-            let VariantKey { exact_tails, generic_strides, unchecked, .. } = key;
-            let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
+            let VariantKey { exact_tails, generic_strides, pixels, unchecked, .. } = key;
+            let options = LowerOptions { exact_tails, generic_strides, pixels, unchecked, ..LowerOptions::default() };
             let program = lower_to_bounded(plan, &options).map_err(Error::Lower)?.program;
             let unlimited = Limits::default();
             let limits = how.limits().unwrap_or(&unlimited);
@@ -200,7 +201,9 @@ impl Call<'_> {
                 _ if !is_told => return how.after(Err(Error::Cancelled)),
                 Ok(_) => return how.after(Ok(outputs)),
                 Err(EvalError::Fault { fault, args, .. }) => {
-                    let other = program.faults.get(fault).and_then(|fault| next(key, fault));
+                    // Outputs are dense.
+                    let pixels_of_call = || interleaved::pixels(&images, &[]);
+                    let other = program.faults.get(fault).and_then(|fault| next(key, fault, pixels_of_call));
                     match other {
                         Some(other) => key = other,
                         None => return how.after(Err(fault_error(&program, fault, &args))),

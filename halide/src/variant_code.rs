@@ -29,7 +29,7 @@ use halide_core::interp::Bound;
 use halide_cpu::CpuOptions;
 use halide_ir::footprint::Footprint;
 use halide_ir::{BufferRole, Fault, FaultId, Program};
-use halide_sched::lower::{Lowered, lower};
+use halide_sched::lower::{Lowered, Pixels, lower};
 use halide_sched::plan::Plan;
 #[cfg(feature = "cpu")]
 use std::time::Instant;
@@ -86,11 +86,13 @@ pub(crate) fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
 
 impl Variant {
     /// The variant to try when this one's run, of `key`, ended without a result, with the fault and its arguments.
+    /// `pixels` says which buffers of the call are interleaved.
     pub(crate) fn after(
         &self,
         key: VariantKey,
         failure: Failure,
         required: impl FnOnce() -> Result<(), Error>,
+        pixels: impl FnOnce() -> Option<Pixels>,
     ) -> Result<(VariantKey, FaultId, Vec<i64>), Error> {
         let (fault, args) = match failure {
             Failure::Other(error) => return Err(error),
@@ -101,7 +103,7 @@ impl Variant {
             required()?;
             return Ok((VariantKey { unchecked: true, ..key }, fault, args));
         }
-        let other = self.program.faults.get(fault).and_then(|fault| next(key, fault));
+        let other = self.program.faults.get(fault).and_then(|fault| next(key, fault, pixels));
         match other {
             Some(key) => Ok((key, fault, args)),
             None => Err(fault_error(&self.program, fault, &args)),

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::fault::{CallFault, Defect};
 use halide_core::ids::Id;
 use halide_ir::{Fault, FaultId, Program};
-use halide_sched::lower::{Accesses, LowerOptions};
+use halide_sched::lower::{Accesses, LowerOptions, Pixels};
 
 /// The calls that a variant serves. The default is the main variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -13,6 +13,8 @@ pub struct VariantKey {
     pub exact_tails: bool,
     /// Any stride of inputs and outputs.
     pub generic_strides: bool,
+    /// Calls with interleaved inputs and outputs: those in which the values of a pixel lie beside each other.
+    pub pixels: Pixels,
     /// Values that the algorithm's requirements do not hold for, at points that are computed and that nobody needs.
     pub unchecked: bool,
     /// Calls with outputs in the memory of inputs, whose first definitions would copy it to itself: outputs by
@@ -29,10 +31,10 @@ impl VariantKey {
     /// The way to lower this variant.
     pub(crate) fn options(self) -> LowerOptions {
         // Marks are the code generator's.
-        let VariantKey { exact_tails, generic_strides, unchecked, in_memory, checks_in_place, marks: _ } = self;
+        let VariantKey { exact_tails, generic_strides, pixels, unchecked, in_memory, checks_in_place, marks: _ } = self;
         let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
         let accesses = if checks_in_place { Accesses::InPlace } else { Accesses::BeforeLoops };
-        LowerOptions { exact_tails, generic_strides, unchecked, in_memory, accesses, ..LowerOptions::default() }
+        LowerOptions { exact_tails, generic_strides, pixels, unchecked, in_memory, accesses, ..LowerOptions::default() }
     }
 
     /// The calls that it serves, in words.
@@ -44,6 +46,7 @@ impl VariantKey {
             (self.in_memory != 0, "outputs in the memory of inputs, of which only updates run"),
             (self.exact_tails, "small outputs or tight inputs"),
             (self.generic_strides, "rows with gaps"),
+            (!self.pixels.is_empty(), "interleaved inputs or outputs"),
             (self.unchecked, "values at points that nobody needs"),
             (self.checks_in_place, "accesses that are checked where they stand"),
             (self.marks, "profiles"),
@@ -53,13 +56,17 @@ impl VariantKey {
     }
 }
 
-/// The variant to try after one ended with a fault; `None` if the call is wrong for every variant.
-pub(crate) fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
+/// The variant to try after one ended with a fault; `None` if the call is wrong for every variant. `pixels` says which
+/// buffers of the call are interleaved, if they are all dense or that.
+pub(crate) fn next(key: VariantKey, fault: &Fault, pixels: impl FnOnce() -> Option<Pixels>) -> Option<VariantKey> {
     match fault {
         Fault::NotThisVariant | Fault::InputTooSmall { .. } if !key.exact_tails => {
             Some(VariantKey { exact_tails: true, ..key })
         }
-        Fault::Stride { .. } if !key.generic_strides => Some(VariantKey { generic_strides: true, ..key }),
+        Fault::Stride { .. } if !key.generic_strides => match pixels().filter(|_| key.pixels.is_empty()) {
+            Some(pixels) if !pixels.is_empty() => Some(VariantKey { pixels, ..key }),
+            _ => Some(VariantKey { generic_strides: true, pixels: Pixels::default(), ..key }),
+        },
         Fault::Unproved if !key.checks_in_place => Some(VariantKey { checks_in_place: true, ..key }),
         _ => None,
     }
@@ -96,6 +103,7 @@ pub(crate) fn fault_error(program: &Program, fault: FaultId, args: &[i64]) -> Er
 mod tests {
     use crate::variant_key::*;
     use halide_core::{Func, Pipeline, Var};
+    use halide_ir::BufId;
     use halide_ir::target::Target;
     use halide_sched::lower::lower;
     use halide_sched::plan::resolve;
@@ -124,9 +132,23 @@ mod tests {
     fn checks_that_ask_too_much_have_a_variant_once() {
         let (main, unproved) = (VariantKey::default(), Fault::Unproved);
         let checked = VariantKey { checks_in_place: true, ..main };
-        assert_eq!(next(main, &unproved), Some(checked));
-        assert_eq!(next(checked, &unproved), None);
-        let both = next(checked, &Fault::NotThisVariant).unwrap();
+        assert_eq!(next(main, &unproved, || None), Some(checked));
+        assert_eq!(next(checked, &unproved, || None), None);
+        let both = next(checked, &Fault::NotThisVariant, || None).unwrap();
         assert!(both.checks_in_place && both.exact_tails);
+    }
+
+    /// Calls with interleaved buffers have a variant for these; what it does not serve has any stride.
+    #[test]
+    fn interleaved_buffers_have_a_variant_before_any_stride_has() {
+        let (main, stride) = (VariantKey::default(), Fault::Stride { buf: BufId(0), dim: 0 });
+        let colours = Pixels::default().with(0, 3);
+        let interleaved = next(main, &stride, || Some(colours)).unwrap();
+        assert_eq!(interleaved, VariantKey { pixels: colours, ..main });
+        let generic = VariantKey { generic_strides: true, ..main };
+        assert_eq!(next(interleaved, &stride, || Some(colours)), Some(generic));
+        assert_eq!(next(main, &stride, || Some(Pixels::default())), Some(generic));
+        assert_eq!(next(main, &stride, || None), Some(generic));
+        assert_eq!(next(generic, &stride, || Some(colours)), None);
     }
 }

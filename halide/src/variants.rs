@@ -4,10 +4,10 @@
 //! as the factors of splits, inputs with room for rounded-up reads, rows without gaps. A call that it does not serve
 //! ends with a fault before anything is written; then the variant for such calls is made, once, and serves this one.
 //!
-//! The *exact* variant has guards in place of shifted tails, others take any stride. A requirement that fails may be at
-//! a point that was computed and that nobody needs: the interpreter decides and words the error, and if all is well the
-//! *unchecked* variant runs. The variant that checks accesses in place runs where a check outside of loops asked too
-//! much (`Fault::Unproved`).
+//! The *exact* variant has guards in place of shifted tails, others take interleaved buffers, or any stride. A
+//! requirement that fails may be at a point that was computed and that nobody needs: the interpreter decides and words
+//! the error, and if all is well the *unchecked* variant runs. The variant that checks accesses in place runs where a
+//! check outside of loops asked too much (`Fault::Unproved`).
 
 use crate::aliases::Aliases;
 #[cfg(feature = "cpu")]
@@ -15,6 +15,7 @@ use crate::code_cache::CodeOrigin;
 use crate::counting::CountingCode;
 use crate::engine::Machine;
 use crate::error::Error;
+use crate::interleaved::pixels;
 use crate::once_map::OnceMap;
 use crate::run_options::{How, RunStats};
 use crate::variant_code::{Code, Variant};
@@ -123,7 +124,8 @@ impl Variants {
                 Ok(stats) => return Ok((stats, key)),
                 Err(failure) => {
                     let required = || required(&regions_of(&plan.pipeline, outputs));
-                    let (next, fault, args) = variant.after(key, failure, required)?;
+                    let (next, fault, args) =
+                        variant.after(key, failure, required, || pixels(bound.images.iter(), outputs))?;
                     (key, because) = (next, Some((variant, fault, args)));
                 }
             }
@@ -167,7 +169,8 @@ impl Variants {
                 Ok(stats) => return Ok((stats, key)),
                 Err(failure) => {
                     let required = || required(&regions_of(&plan.pipeline, outputs));
-                    let (next, fault, args) = variant.after(key, failure, required)?;
+                    let (next, fault, args) =
+                        variant.after(key, failure, required, || pixels(bound.images.iter(), outputs))?;
                     (key, because) = (next, Some((variant, fault, args)));
                 }
             }

@@ -31,6 +31,7 @@ pub mod loops;
 pub mod nests;
 mod options;
 mod outer_scope_values;
+mod pixels;
 pub mod regions;
 pub mod storage;
 pub mod trace;
@@ -46,6 +47,7 @@ pub use error::{Access, LowerError};
 pub use gpu::offload::KernelProblem;
 pub use loops::instrument::{Counted, Counter};
 pub use options::{Accesses, LowerOptions};
+pub use pixels::Pixels;
 pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace, Snapshots};
 
 pub use cause::{Cause, Multiplies};

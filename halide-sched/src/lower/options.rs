@@ -1,5 +1,6 @@
 //! The options of lowering.
 
+use crate::lower::pixels::Pixels;
 use crate::lower::trace::{Clock, Snapshots};
 use std::collections::BTreeSet;
 
@@ -11,6 +12,8 @@ pub struct LowerOptions {
     pub exact_tails: bool,
     /// Take any stride in every dimension of inputs and outputs.
     pub generic_strides: bool,
+    /// Inputs and outputs that are interleaved, for which the code is then made; no others may be.
+    pub pixels: Pixels,
     /// Leave out what the algorithm requires: for a call in which the requirements that are needed are known to hold.
     pub unchecked: bool,
     /// Outputs, by position, whose first definition is left out: its values are in the output's memory already, as

@@ -61,6 +61,16 @@ impl Case {
         Case { seed, ..self }
     }
 
+    /// Returns the images that are given, with their names.
+    pub fn images(&self) -> &[(String, AnyBuffer)] {
+        &self.images
+    }
+
+    /// Returns the parameters that are given, with their names.
+    pub fn params(&self) -> &[(String, Scalar)] {
+        &self.params
+    }
+
     /// The sizes as text.
     pub(super) fn text(&self) -> String {
         regions_text(&self.outputs)

@@ -28,7 +28,7 @@ impl Family {
         while let Some(key) = lowering.keys.get(made.keys.len()).copied() {
             let Lowered { program, causes, .. } = lowering.lowered(key)?.clone();
             let image = compile_image(&program, options).map_err(|e| Error::Cpu(e).caused_by(&causes))?;
-            let leads = |fault| next(key, fault).map(|other| lowering.number(other)).transpose();
+            let leads = |fault| next(key, fault, || None).map(|other| lowering.number(other)).transpose();
             let next = program.faults.iter().map(leads).collect::<Result<Vec<_>, Error>>()?;
             let (stack, footprint) = (image.stack(), Footprint::new(&program));
             made.tables.push(VariantTables { program: program.without_statements(), footprint, stack, next });

@@ -27,8 +27,8 @@
 //! A [`Compiled`] begins with its main variant, and makes others when a call needs them. An object has all that a call
 //! can lead to (`family`): those for small outputs and tight inputs, for rows with gaps, for accesses that are checked
 //! where they stand, and for any of these together, as far as the main variant has faults that lead there. Calls run
-//! the same code as those of a [`Compiled`]. Not part of it is what calls in C cannot ask for: outputs in the memory of
-//! inputs, and profiles.
+//! the same code as those of a [`Compiled`], but for interleaved buffers, which those for rows with gaps take. Not part
+//! of it is what calls in C cannot ask for: outputs in the memory of inputs, and profiles.
 //!
 //! # Machines
 //!

@@ -47,6 +47,7 @@ mod halves;
 mod in_place;
 mod inspected;
 mod instructions;
+mod interleaved;
 mod language;
 mod large;
 mod limits;

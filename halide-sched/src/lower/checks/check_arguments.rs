@@ -110,7 +110,11 @@ fn is_within(inner: &(Expr, Expr), outer: &(Expr, Expr)) -> Expr {
 fn check_rules(ctx: &mut Ctx<'_>, list: &mut Vec<Stmt>) {
     for rule in &ctx.rules {
         let (buf, dim, field) = rule.property;
-        let fault = Fault::Rule { buf, dim, field, multiple: rule.multiple, at: rule.at.to_string() };
+        let fault = match rule.at {
+            Some(at) => Fault::Rule { buf, dim, field, multiple: rule.multiple, at: at.to_string() },
+            // Another variant takes other strides.
+            None => Fault::Stride { buf, dim },
+        };
         let fault = ctx.program.faults.push(fault);
         let cond = simplify(&rule.holds(), &Facts::new());
         list.push(Stmt::Assert { cond, fault, args: vec![rule.value.clone(), rule.found()] });

@@ -6,14 +6,15 @@ use crate::lower::nests::effects::{self, Row, Told};
 use crate::lower::nests::likely_if_innermost;
 use crate::lower::nests::translate::{Env, Translator};
 use crate::lower::options::LowerOptions;
-use crate::lower::regions::rules::{Rule, dense_dim, rules};
+use crate::lower::regions::rules::{Rule, dense_dim, rules, rules_of_pixels};
 pub(crate) use crate::plan::Source;
 use crate::plan::{Level, Plan, StagePlan, StageVar, StorageDim, StoragePart};
 use halide_core::ids::{FuncId, IdVec, NoteId};
 use halide_core::shape::BufferOf;
 use halide_ir::hash::Set;
 use halide_ir::{
-    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Stream, Sym, build,
+    BufId, BufferInfo, BufferRole, DimField, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Stream, Sym,
+    build,
 };
 use halide_solve::simplify::walk::nodes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,7 +198,14 @@ impl<'a> Ctx<'a> {
             }
         }
         program.next_temp = next_temp;
-        let rules = rules(plan, &program, &mut translator);
+        let mut rules = rules(plan, &program, &mut translator);
+        let of_pixels = rules_of_pixels(plan, &program, options.pixels);
+        for (buf, dim, _) in of_pixels.iter().map(|rule| rule.property).filter(|(.., field)| *field == DimField::Extent)
+        {
+            // The last dimension, whose extent is that of a pixel, is the one whose neighbours lie beside each other.
+            program.buffers[buf].unit_stride = Some(dim);
+        }
+        rules.extend(of_pixels);
         let notes = effects::rows(&plan.pipeline, &mut program);
         let used = used(&plan.pipeline.outputs, &templates);
         let mut consumers: BTreeMap<Source, Vec<(FuncId, usize)>> = BTreeMap::new();

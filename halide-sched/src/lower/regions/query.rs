@@ -328,13 +328,13 @@ impl Round<'_> {
         let mut by = None;
         if let Some(rule) = self.rules(image, dim, DimField::Min).find(|r| !r.multiple) {
             min = self.value(&rule.value).unwrap_or(min);
-            by = Some(rule.at);
+            by = rule.at;
         }
         let step = self.multiple(image, dim, DimField::Extent);
         end = min + (end - min + step - 1).div_euclid(step) * step;
         if let Some(rule) = self.rules(image, dim, DimField::Extent).find(|r| !r.multiple) {
             end = self.value(&rule.value).map_or(end, |extent| min + extent);
-            by = Some(rule.at);
+            by = rule.at;
         }
         if let Some(at) = by.filter(|_| read.is_some() && (first < min || last >= end)) {
             let image = self.query.names[image].0.clone();

@@ -8,14 +8,15 @@
 
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::translate::{Env, Translator};
+use crate::lower::pixels::Pixels;
 use crate::lower::regions::union::Region;
 use crate::plan::Plan;
 use crate::schedule::FloatMode;
 use halide_core::error::Location;
-use halide_core::ids::FuncId;
+use halide_core::ids::{FuncId, Id};
 use halide_core::pipeline::{Kind, Pipeline};
 use halide_core::shape::{BufferOf, Law};
-use halide_ir::{BufId, DimField, Expr, Program, Sym, build};
+use halide_ir::{BufId, BufferInfo, BufferRole, DimField, Expr, Program, Sym, build};
 use std::collections::BTreeMap;
 
 /// A rule of the algorithm for a property of a caller's buffer.
@@ -26,8 +27,8 @@ pub(crate) struct Rule {
     pub(crate) value: Expr,
     /// True if multiples of the value will do.
     pub(crate) multiple: bool,
-    /// Location of the rule.
-    pub(crate) at: Location,
+    /// Location of the rule; `None` of what only this variant of the code assumes.
+    pub(crate) at: Option<Location>,
 }
 
 impl Rule {
@@ -58,10 +59,45 @@ pub(crate) fn rules(plan: &Plan, program: &Program, translator: &mut Translator<
             }
         };
         for buf in bufs {
-            all.push(Rule { property: (buf, rule.dim, rule.field), value: value.clone(), multiple, at: rule.at });
+            all.push(Rule { property: (buf, rule.dim, rule.field), value: value.clone(), multiple, at: Some(rule.at) });
         }
     }
     all
+}
+
+/// Assumptions of a variant about interleaved buffers: constant strides, and as many values of a pixel as these leave
+/// room for.
+pub(crate) fn rules_of_pixels(plan: &Plan, program: &Program, pixels: Pixels) -> Vec<Rule> {
+    let rules = |(buf, info): (BufId, &BufferInfo)| {
+        let values = values_of_pixels(&plan.pipeline, pixels, buf, info)?;
+        let rule =
+            |dim, field| Rule { property: (buf, dim, field), value: build::int(values), multiple: false, at: None };
+        Some([rule(0, DimField::Stride), rule(info.dims - 1, DimField::Extent)])
+    };
+    program.buffers.enumerate().filter_map(rules).flatten().collect()
+}
+
+/// The number of values of a pixel of a buffer that a variant takes to be interleaved: one of which the algorithm says
+/// nothing else.
+pub(crate) fn values_of_pixels(pipeline: &Pipeline, pixels: Pixels, buf: BufId, info: &BufferInfo) -> Option<i64> {
+    let values = pixels.of(buf.index())?;
+    let of = match info.role {
+        BufferRole::Input(image) => BufferOf::Image(image),
+        BufferRole::Output(_) => BufferOf::Output(owner(pipeline, buf.index() - pipeline.images.len())?),
+        BufferRole::Internal => return None,
+    };
+    let in_order = info.order.iter().copied().eq(0..info.dims) && info.align.iter().all(|n| *n == 1);
+    let is_said = pipeline.shapes.iter().any(|rule| {
+        let last = rule.dim == info.dims - 1 && rule.field == DimField::Extent;
+        rule.of == of && (rule.field == DimField::Stride || last)
+    });
+    (info.dims > 1 && in_order && !is_said).then_some(values)
+}
+
+/// The output that has the element of this number.
+fn owner(pipeline: &Pipeline, element: usize) -> Option<FuncId> {
+    let mut owners = pipeline.outputs.iter().flat_map(|func| vec![*func; pipeline.funcs[*func].types.len()]);
+    owners.nth(element)
 }
 
 /// The dimension along which neighbours are neighbours in memory: the one that a rule says, or else `usual`, unless a
