@@ -16,6 +16,9 @@ struct Options {
     /// Only apps whose name has this in it
     #[arg(long)]
     only: Option<String>,
+    /// A file with a schedule for the app, instead of its best one
+    #[arg(long, requires = "only")]
+    schedule: Option<std::path::PathBuf>,
     /// Seconds for each group of candidates, which take turns
     #[arg(long, default_value_t = 4.0)]
     seconds: f64,
@@ -87,7 +90,10 @@ fn colours(app: &'static App, options: &Options) -> Result<Option<Vec<Candidate>
     let (width, height) = app.size;
     let job = Job::new(app, Source::Random { seed: 1, width, height }, &[]).map_err(|e| text(&e))?;
     let target = Target { threads: options.threads as u32, ..Target::host() };
-    let schedule = app.best(false, target.vector_bits).parse().map_err(|e| text(&e))?;
+    let schedule = match &options.schedule {
+        Some(file) => std::fs::read_to_string(file).map_err(|e| text(&e))?.parse().map_err(|e| text(&e))?,
+        None => app.best(false, target.vector_bits).parse().map_err(|e| text(&e))?,
+    };
     let compiled = job.pipeline.compile(&schedule, &target).map_err(|e| text(&e))?;
     let [case] = &job.cases()[..] else { return Ok(None) };
     let outputs = job.outputs().map_err(|e| text(&e))?;

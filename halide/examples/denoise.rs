@@ -29,15 +29,23 @@ fn pipelines() -> Result<(Pipeline, Pipeline), Error> {
     Ok((Pipeline::new([&output])?, Pipeline::new([&loss])?))
 }
 
-/// A schedule that computes every Func but the outputs at the root, in lanes along rows.
+/// A schedule that computes every Func at the root in lanes along rows: for sums, whole rows for each tap of a filter,
+/// and lanes of a reduction where one number is summed up of a whole picture.
 fn schedule(pipeline: &Pipeline) -> Result<Schedule, Error> {
     let mut text = String::new();
-    for func in pipeline.order.iter().filter(|f| !pipeline.outputs.contains(f)).map(|&f| &pipeline.funcs[f]) {
-        text += &format!("{}: compute_root() vectorize(x, natural)\n", func.name);
-        // Sums over the taps of a filter, with a whole row for each of them.
-        if func.name.contains("sums") && func.stages.len() > 1 {
-            text += &format!("{}.update(0): reorder(x, k.x, k.y, k.z, y, c) vectorize(x, natural)\n", func.name);
+    for (func, def) in pipeline.order.iter().map(|&func| (func, &pipeline.funcs[func])) {
+        let is_output = pipeline.outputs.contains(&func);
+        if !is_output {
+            text += &format!("{}: compute_root() vectorize(x, natural)\n", def.name);
         }
+        let Some(rdom) = def.stages.get(1).and_then(|update| update.rdom) else { continue };
+        let taps: Vec<&str> = pipeline.rdoms[rdom].dims.iter().map(|dim| dim.said.as_str()).collect();
+        text += &match is_output {
+            true => format!("{}.update(0): float(relaxed) atomic() vectorize({}, natural)\n", def.name, taps[0]),
+            false => {
+                format!("{}.update(0): reorder(x, {}, y, c) vectorize(x, natural)\n", def.name, taps.join(", "))
+            }
+        };
     }
     Ok(text.parse()?)
 }

@@ -2,7 +2,7 @@
 //! readers' plan says it.
 //!
 //! A Func that is cut out of a pipeline is an image for what reads it. Where its elements become coordinates, nothing
-//! but their type would bound these. The plan that computes it knows more ([`value_bounds`](super::value_bounds)), in
+//! but their type would bound these. The plan that computes it knows more ([`value_bounds`]), in
 //! constants, parameters and the shapes of images, which both are given alike.
 
 use super::value_bounds;
