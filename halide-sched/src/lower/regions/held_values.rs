@@ -2,8 +2,8 @@
 //! readers' plan says it.
 //!
 //! A Func that is cut out of a pipeline is an image for what reads it. Where its elements become coordinates, nothing
-//! but their type would bound these. The plan that computes it knows more ([`value_bounds`]), in
-//! constants, parameters and the shapes of images, which both are given alike.
+//! but their type would bound these. The plan that computes it knows more (`value_bounds`), in constants, parameters
+//! and the shapes of images, which both are given alike.
 
 use super::value_bounds;
 use crate::lower::nests::ctx::Ctx;
