@@ -23,6 +23,7 @@ mod narrow;
 mod overlong;
 mod planes;
 mod scatters;
+mod settled;
 mod sides;
 mod sums;
 mod tails;
@@ -55,7 +56,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 38] = {
+const FAMILIES: [Family; 39] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -98,6 +99,7 @@ const FAMILIES: [Family; 38] = {
         family("indices", indices::indices, false),
         family("moved", tails::moved, false),
         family("ahead", ahead::ahead, false),
+        family("settled", settled::settled, false),
     ]
 };
 
