@@ -64,6 +64,26 @@ fn producers_run_ahead_in_copies_of_their_storage() {
     );
 }
 
+/// Storage of an iteration that what runs ahead fills in its own loops.
+#[test]
+fn storage_between_an_iteration_and_what_runs_ahead_goes_with_it() {
+    let input = ImageParam::new("input", U16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut low, mut blur, mut out) = (Func::new("low"), Func::new("blur"), Func::new("out"));
+    low[(x, y)] = input[(x, y)] / 2 + input[(x + 1, y)] / 2;
+    blur[(x, y)] = low[(x, y)] / 3 + low[(x, y + 1)] / 3 + low[(x, y + 2)] / 3;
+    out[(x, y)] = blur[(x, y)] * 3 - blur[(x + 1, y)];
+    check(
+        &Pipeline::new([&out]).unwrap(),
+        &[
+            "out: split(y, yo, yi, 4)\n blur: compute_at(out, yo) hoist_storage_root() ring_buffer(2) async()
+             low: compute_at(blur, y) store_at(out, yo)",
+            "blur: compute_at(out, x) hoist_storage(out, y) ring_buffer(2) async()\n low: compute_at(blur, x) store_at(out, x)",
+            "blur: compute_at(out, y) store_root() async()\n low: compute_at(blur, y) store_at(out, y) vectorize(x, 4)",
+        ],
+    );
+}
+
 #[test]
 fn producers_run_ahead_in_windows_that_slide() {
     check(

@@ -243,7 +243,9 @@ fn part(s: &Stmt, keep: &dyn Fn(FuncId) -> bool, others: bool) -> Stmt {
         Stmt::Produce { .. } => build::nothing(),
         Stmt::Realize { func, bounds, when, body } => {
             let body = deep(|| part(body, keep, others));
-            if is_nothing(&body) || !(others || keep(*func)) {
+            // What is kept may compute it inside of its own loops.
+            let is_needed = || others || keep(*func) || walk::any_stmt(&body, &mut |s| produces(s, *func));
+            if is_nothing(&body) || !is_needed() {
                 return body;
             }
             Stmt::Realize { func: *func, bounds: bounds.clone(), when: when.clone(), body: Box::new(body) }
@@ -260,6 +262,10 @@ fn part(s: &Stmt, keep: &dyn Fn(FuncId) -> bool, others: bool) -> Stmt {
         _ if others => s.clone(),
         _ => build::nothing(),
     }
+}
+
+fn produces(s: &Stmt, func: FuncId) -> bool {
+    matches!(s, Stmt::Produce { func: f, .. } if *f == func)
 }
 
 fn is_nothing(s: &Stmt) -> bool {
