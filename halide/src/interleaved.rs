@@ -8,9 +8,9 @@ pub(crate) fn pixels<'b>(
     images: impl IntoIterator<Item = &'b AnyBuffer>,
     outputs: &[AnyBufferMut<'_>],
 ) -> Option<Pixels> {
-    let images = images.into_iter().map(|image| image.dims().to_vec());
-    let outputs = outputs.iter().map(|output| output.dims().to_vec());
-    images.chain(outputs).enumerate().try_fold(Pixels::default(), |pixels, (number, dims)| match values(&dims)? {
+    let images = images.into_iter().map(|image| values(image.dims()));
+    let outputs = outputs.iter().map(|output| values(output.dims()));
+    images.chain(outputs).enumerate().try_fold(Pixels::default(), |pixels, (number, values)| match values? {
         1 => Some(pixels),
         values => Some(pixels.with(number, values)).filter(|pixels| pixels.of(number).is_some()),
     })

@@ -79,7 +79,7 @@ pub(crate) fn rules_of_pixels(plan: &Plan, program: &Program, pixels: Pixels) ->
 
 /// The number of values of a pixel of a buffer that a variant takes to be interleaved: one of which the algorithm says
 /// nothing else.
-pub(crate) fn values_of_pixels(pipeline: &Pipeline, pixels: Pixels, buf: BufId, info: &BufferInfo) -> Option<i64> {
+fn values_of_pixels(pipeline: &Pipeline, pixels: Pixels, buf: BufId, info: &BufferInfo) -> Option<i64> {
     let values = pixels.of(buf.index())?;
     let of = match info.role {
         BufferRole::Input(image) => BufferOf::Image(image),
