@@ -101,3 +101,25 @@ fn engines_agree_on_interleaved_buffers() {
         assert_eq!(out.typed::<u8>().unwrap(), expected, "{engine:?}");
     }
 }
+
+/// Kernels that read and write interleaved colours.
+#[cfg(feature = "gpu")]
+#[test]
+fn kernels_take_interleaved_buffers() {
+    let Some(gpu) = crate::gpu::gpu() else { return };
+    let (pipeline, input) = (sharpened(), interleaved(&noise(U8, &Region::of_extents([40, 8, 3]), 3)));
+    let schedule =
+        "out: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n gray: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let reference = Compiler::new(&pipeline).engine(Engine::Interp).compile().unwrap();
+    let compiled = Compiler::new(&pipeline).gpu(gpu).schedule(&schedule.parse().unwrap()).compile().unwrap();
+    let region = Region::of_extents([33, 4, 3]);
+    let expected = reference.inputs().image_named("input", &input).realize_all(std::slice::from_ref(&region)).unwrap();
+    for turned in [false, true] {
+        let mut out =
+            if turned { AnyBuffer::interleaved(U8, &region) } else { AnyBuffer::with_region(U8, &region) }.unwrap();
+        let call = compiled.inputs().image_named("input", &input);
+        call.realize_all_into(&mut [out.view_mut().unwrap()]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(out, expected[0], "{turned}");
+    }
+    assert!(compiled.variants().iter().any(|key| !key.pixels.is_empty()), "{:?}", compiled.variants());
+}
