@@ -133,7 +133,7 @@ pub fn check(number: u64) -> Result<Outcome, Failure> {
 }
 
 /// The failure of as few lines as fail alike.
-fn with_fewer_lines(
+pub(crate) fn with_fewer_lines(
     mut failed: Failure,
     mut lines: Vec<String>,
     of: impl Fn(&[String]) -> Result<Outcome, Failure>,

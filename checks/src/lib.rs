@@ -23,6 +23,7 @@ pub mod findings;
 mod funcs;
 pub mod image_input;
 mod in_place;
+pub mod instruction_calls;
 pub mod ladder;
 mod legal;
 pub mod nests;

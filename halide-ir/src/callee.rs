@@ -1,4 +1,5 @@
-//! Closures of the caller that a program calls, and the boxes of buffers that it hands to them.
+//! Closures of the caller that a program calls, and the boxes of buffers that it hands to them: of extern stages, and
+//! of instructions.
 
 use super::expr::Expr;
 use super::sym::BufId;
@@ -8,12 +9,14 @@ use halide_core::ids::ParamId;
 /// [`Program::callees`](super::Program::callees).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Callee {
-    /// The name of the extern stage.
+    /// The name of the extern stage, or of the instruction.
     pub name: String,
     /// The buffers that it is handed boxes of: those that it writes, then those that it reads.
     pub buffers: Vec<BufId>,
     /// The number of buffers that it writes.
     pub results: usize,
+    /// True if it changes what these hold, false if it writes them without a look at that.
+    pub updates: bool,
     /// The parameters whose values it is told.
     pub params: Vec<ParamId>,
 }
@@ -21,7 +24,7 @@ pub struct Callee {
 /// A box of a buffer that a closure is handed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CallArg {
-    /// The buffer: an internal one, that of the row of the closure.
+    /// The buffer, that of the row of the closure.
     pub buf: BufId,
     /// Scalar Index: the first coordinate and the extent of each dimension of the box; an extent <= 0 is none.
     pub bounds: Vec<(Expr, Expr)>,

@@ -6,7 +6,7 @@ use crate::failure::{Failure, of_cpu};
 use crate::residents::Residents;
 use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
-use halide_core::externs::ExternCallee;
+use halide_core::externs::ExternDef;
 use halide_core::interp::Bound;
 use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
@@ -46,7 +46,7 @@ impl OnDevice {
     /// algorithm makes rules for strides, which a copy would break.
     pub(crate) fn run(
         &self,
-        (program, callees): (&Program, &[ExternCallee]),
+        (program, callees): (&Program, &[ExternDef]),
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
@@ -93,7 +93,7 @@ impl OnDevice {
 
     fn run_in_place(
         &self,
-        (program, callees): (&Program, &[ExternCallee]),
+        (program, callees): (&Program, &[ExternDef]),
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,

@@ -7,6 +7,7 @@ use crate::fault::Defect;
 use crate::memory::{copies_of, hold_copies};
 use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
+use halide_core::externs::ExternDef;
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
 use halide_gpu::GpuError;
@@ -28,7 +29,7 @@ impl Hosted {
     /// Runs the program on copies of the caller's buffers.
     pub(crate) async fn run(
         &self,
-        program: &Program,
+        (program, callees): (&Program, &[ExternDef]),
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
@@ -46,12 +47,11 @@ impl Hosted {
             let buffer = buffers.get(position).ok_or_else(|| missing(program, buf))?;
             run.bind_output(buf, buffer.dims()).map_err(failed)?;
         }
-        // Who may not wait runs no extern stages.
-        let options = Options { print: how.print.get(), limits: how.limits(), callees: &[] };
+        let options = Options { print: how.print.get(), limits: how.limits(), callees };
         let stats = eval::run_on(program, &params, &images, &mut buffers, &mut run, &options).await;
         let stats = stats.map_err(|error| match error {
             Ended::Host(EvalError::Fault { fault, args, .. }) => Failure::Fault(fault, args),
-            Ended::Host(error) => Failure::Other(of_evaluator(error, program, &[])),
+            Ended::Host(error) => Failure::Other(of_evaluator(error, program, callees)),
             Ended::Device(fault) => Failure::Other(of_device(&fault, program)),
         })?;
         for (view, buffer) in outputs.iter_mut().zip(&buffers) {

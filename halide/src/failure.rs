@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::fault::{CallFault, Defect, FaultKind};
-use halide_core::externs::{ExternCallee, ExternFault};
+use halide_core::externs::{ExternDef, ExternFault};
 use halide_core::ids::Id;
 use halide_core::interp::RunError;
 #[cfg(feature = "cpu")]
@@ -19,7 +19,7 @@ pub(crate) enum Failure {
 
 /// Returns the failure for a fault of machine code.
 #[cfg(feature = "cpu")]
-pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program, callees: &[ExternCallee]) -> Failure {
+pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program, callees: &[ExternDef]) -> Failure {
     use halide_cpu::CpuFault;
     match fault {
         CpuFault::Check { fault, args } => Failure::Fault(fault, args),
@@ -40,9 +40,9 @@ pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program, callees: &[
 }
 
 /// The error of a closure that a run called.
-fn of_extern(callee: CalleeId, fault: ExternFault, program: &Program, callees: &[ExternCallee]) -> Error {
+fn of_extern(callee: CalleeId, fault: ExternFault, program: &Program, callees: &[ExternDef]) -> Error {
     match callees.get(callee.index()) {
-        Some(called) => called.stage.fault(fault).into(),
+        Some(called) => called.fault(fault).into(),
         None => {
             let name = program.callees.get(callee).map_or("?", |row| &row.name);
             Error::Internal(Defect::Runtime { message: format!("no closure is given for `{name}`") })
@@ -57,7 +57,7 @@ pub(crate) fn of_device(fault: &DeviceFault, program: &Program) -> Error {
 }
 
 /// The error of a run of the evaluator, but for faults that another variant may not have.
-pub(crate) fn of_evaluator(error: halide_ir::eval::EvalError, program: &Program, callees: &[ExternCallee]) -> Error {
+pub(crate) fn of_evaluator(error: halide_ir::eval::EvalError, program: &Program, callees: &[ExternDef]) -> Error {
     use halide_ir::eval::EvalError;
     match error {
         EvalError::OverCap { buf, over } => Error::Memory { func: program.buffers[buf].name.clone(), over },

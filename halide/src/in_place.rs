@@ -45,9 +45,9 @@ pub(crate) fn bind(
         let problem = feeder.in_place_problem();
         return Err(InPlaceError { image: image.clone(), output, problem }.into());
     }
-    if let (Some(callee), Some(InPlace { image, buffer, .. })) = (pipeline.callees.first(), asked.first()) {
+    if let (Some(callee), Some(InPlace { image, buffer, .. })) = (plan.callees.first(), asked.first()) {
         let output = compiled.outputs().get(*buffer).map_or("?", |f| f.name.as_str()).to_string();
-        let problem = InPlaceProblem::Extern { stage: callee.stage.name.clone() };
+        let problem = InPlaceProblem::Extern { stage: callee.name.clone() };
         return Err(InPlaceError { image: image.clone(), output, problem }.into());
     }
     let mut owners = Vec::new();

@@ -194,7 +194,7 @@ impl Call<'_> {
                     limits.stop(Stop::Cancelled);
                 }
             };
-            let callees = &plan.pipeline.callees;
+            let callees = &plan.callees;
             let options = Options { print: how.print.get(), limits: Some(limits), callees };
             match run_watched(&program, &params, &images, &mut outputs, &options, &mut tell, loops) {
                 // Whatever became of the rest of the step.
@@ -209,7 +209,7 @@ impl Call<'_> {
                         None => return how.after(Err(fault_error(&program, fault, &args))),
                     }
                 }
-                Err(error) => return how.after(Err(of_evaluator(error, &program, &plan.pipeline.callees))),
+                Err(error) => return how.after(Err(of_evaluator(error, &program, &plan.callees))),
             }
         }
     }

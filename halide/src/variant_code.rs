@@ -21,7 +21,7 @@ use crate::variant_key::{VariantKey, cannot_run_twice, fault_error, may_end_midw
 #[cfg(feature = "cpu")]
 use halide_core::buffer::AnyBuffer;
 use halide_core::buffer::AnyBufferMut;
-use halide_core::externs::ExternCallee;
+use halide_core::externs::ExternDef;
 #[cfg(feature = "cpu")]
 use halide_core::ids::ImageId;
 use halide_core::interp::Bound;
@@ -158,7 +158,7 @@ impl Variant {
     ) -> Result<RunStats, Failure> {
         self.check_memory(bound, outputs, how)?;
         match &self.code {
-            Code::Hosted(code) => code.run(&self.program, bound, outputs, how).await,
+            Code::Hosted(code) => code.run((&self.program, &plan.callees), bound, outputs, how).await,
             _ => self.run(plan, bound, outputs, how, &Aliases::default()),
         }
     }
@@ -281,7 +281,7 @@ impl Variant {
         aliases: &Aliases,
     ) -> Result<RunStats, Failure> {
         self.check_memory(bound, outputs, how)?;
-        let callees = &plan.pipeline.callees;
+        let callees = &plan.callees;
         // The evaluator works on copies, and has no profiles.
         #[cfg(not(feature = "cpu"))]
         let _ = aliases;
@@ -300,7 +300,7 @@ impl Variant {
             }
             #[cfg(feature = "gpu")]
             Code::Hosted(code) => {
-                let run = code.run(&self.program, bound, outputs, how);
+                let run = code.run((&self.program, callees), bound, outputs, how);
                 crate::gpu::waiting(code.kernels.gpu(), run).map_err(Failure::Other)?
             }
         }
@@ -310,7 +310,7 @@ impl Variant {
 /// Runs machine code on the caller's buffers.
 #[cfg(feature = "cpu")]
 fn execute(
-    (program, callees): (&Program, &[ExternCallee]),
+    (program, callees): (&Program, &[ExternDef]),
     executable: &halide_cpu::Executable,
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
@@ -344,7 +344,7 @@ fn execute(
 /// Runs the checked evaluator, which works on buffers of its own. Outputs stay as they are if the program only counts.
 fn evaluate(
     program: &Program,
-    callees: &[ExternCallee],
+    callees: &[ExternDef],
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
     (how, only_counts): (&How, bool),

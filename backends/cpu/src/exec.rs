@@ -10,7 +10,7 @@ use crate::runtime::call_shape::{CallShape, Callees};
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, LinkedEntry, Pool, Run, Sampler, Worker, guarded, within};
 use halide_core::buffer::RawBuffer;
-use halide_core::externs::ExternCallee;
+use halide_core::externs::ExternDef;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
 use halide_core::limits::Limits;
@@ -87,7 +87,7 @@ pub struct RunArgs<'a> {
     /// Takes the lines that the program prints; `None` drops them.
     pub print: Option<&'a PrintSink>,
     /// The closures that the program calls, in the order of its table.
-    pub callees: &'a [ExternCallee],
+    pub callees: &'a [ExternDef],
     /// Samples what threads do; of code that was compiled with [`CpuOptions::marks`].
     pub sampler: Option<&'a Sampler>,
 }

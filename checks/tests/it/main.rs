@@ -7,8 +7,8 @@ use halide_checks::coverage::Coverage;
 use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, auto, budgets, classes, edges, externs, families, findings, image_input, ladder, nests, order, proofs,
-    refusals, runs, schedules, stacks, steps, text, trust, words, work,
+    algebra, auto, budgets, classes, edges, externs, families, findings, image_input, instruction_calls, ladder, nests,
+    order, proofs, refusals, runs, schedules, stacks, steps, text, trust, words, work,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,6 +107,13 @@ fn budgets_of_code() {
 #[test]
 fn inputs_of_extern_stages() {
     let failed = failures(40, 90, |_| "externs", externs::check);
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Closures that interpret the meanings of instructions give what the loops would.
+#[test]
+fn instructions_of_closures() {
+    let failed = failures(120, 70, |_| "instruction calls", instruction_calls::check);
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

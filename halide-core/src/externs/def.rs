@@ -1,11 +1,12 @@
 //! Extern stages of a frozen pipeline.
 
-use super::call::{ExternFns, ExternNeeds};
+use super::call::{ExternCall, ExternFns, ExternNeeds, ExternResult};
 use super::ends::{Boxes, RegionEnds};
 use crate::ids::{FuncId, ImageId, ParamId};
 use crate::location::Location;
 use crate::types::ScalarType;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// An extern stage of a frozen pipeline.
 #[derive(Clone, Debug)]
@@ -83,5 +84,19 @@ impl ExternDef {
             }
         }
         all
+    }
+}
+
+impl ExternDef {
+    /// A stage that computes elements of one type from boxes that loops hand to it; no pipeline has it.
+    pub fn of_boxes(
+        name: &str,
+        (ty, dims): (ScalarType, usize),
+        at: Location,
+        compute: impl Fn(&mut ExternCall<'_>) -> ExternResult<()> + Send + Sync + 'static,
+    ) -> ExternDef {
+        let fns = ExternFns { needs: ExternNeeds::Boxes(Vec::new()), compute: Arc::new(compute) };
+        let (images, inputs, params) = (vec![None], Vec::new(), Vec::new());
+        ExternDef { name: name.to_string(), types: vec![ty], dims, images, inputs, params, fns, at }
     }
 }

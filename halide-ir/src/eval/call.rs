@@ -8,7 +8,7 @@ use super::storage::{Hole, Storage};
 use crate::callee::CallArg;
 use crate::sym::{BufId, CalleeId};
 use halide_core::buffer::{AnyBuffer, Region, Span};
-use halide_core::externs::{ExternCallee, ExternFault};
+use halide_core::externs::ExternFault;
 use halide_core::value::Scalar;
 
 /// A box of a buffer in numbers.
@@ -79,7 +79,14 @@ impl Machine<'_> {
             handed.push(self.filled(part, &mut hole)?.map_err(failed)?);
         }
         let params: Vec<Scalar> = row.params.iter().filter_map(|p| self.params.get(p.0 as usize).copied()).collect();
-        let outputs = computed(closure, &first.region, &params, &handed).map_err(failed)?;
+        let mut outputs = Vec::new();
+        for (part, ty) in results.iter().zip(&closure.types) {
+            outputs.push(match row.updates {
+                true => self.filled(part, &mut hole)?.map_err(failed)?,
+                false => AnyBuffer::with_region(*ty, &part.region).map_err(ExternFault::Buffers).map_err(failed)?,
+            });
+        }
+        closure.call(&first.region, &params, &handed, &mut outputs).map_err(failed)?;
         for (part, output) in results.iter().zip(&outputs) {
             self.keep(part, output, (scratch, hole))?;
         }
@@ -165,18 +172,4 @@ impl Machine<'_> {
             Outside::Index(index) => self.outside_linear(check, part.buf, index),
         })
     }
-}
-
-/// The results of a closure for a region.
-fn computed(
-    callee: &ExternCallee,
-    region: &Region,
-    params: &[Scalar],
-    inputs: &[AnyBuffer],
-) -> Result<Vec<AnyBuffer>, ExternFault> {
-    let make = |ty| AnyBuffer::with_region(ty, region);
-    let outputs = callee.stage.types.iter().copied().map(make).collect::<Result<Vec<_>, _>>();
-    let mut outputs = outputs.map_err(ExternFault::Buffers)?;
-    callee.stage.call(region, params, inputs, &mut outputs)?;
-    Ok(outputs)
 }

@@ -16,7 +16,7 @@ use crate::sym::Sym;
 use crate::sym::{BufId, LoopId, TaskId};
 use crate::tuning::MOST_HOLES;
 use crate::visit::deep;
-use halide_core::externs::ExternCallee;
+use halide_core::externs::ExternDef;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap};
@@ -66,7 +66,7 @@ pub(super) struct Machine<'a> {
     /// Takes the lines that are printed.
     pub(super) print: Option<&'a PrintSink>,
     /// The closures that the program calls.
-    pub(super) callees: &'a [ExternCallee],
+    pub(super) callees: &'a [ExternDef],
     /// The values of the program's parameters.
     pub(super) params: &'a [Scalar],
     /// The limits of the run.

@@ -47,7 +47,7 @@ use crate::buffer_info::{BufferInfo, BufferRole};
 use crate::program::{Program, Stage};
 use crate::sym::{BufId, LoopId};
 use halide_core::buffer::AnyBuffer;
-use halide_core::externs::ExternCallee;
+use halide_core::externs::ExternDef;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
 use halide_core::limits::Limits;
@@ -104,7 +104,7 @@ pub struct Options<'a> {
     /// to stop, which it follows soon.
     pub limits: Option<&'a Limits>,
     /// The closures that the program calls, in the order of its table.
-    pub callees: &'a [ExternCallee],
+    pub callees: &'a [ExternDef],
 }
 
 /// As [`run`], with options.

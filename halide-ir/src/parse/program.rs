@@ -81,9 +81,10 @@ impl Parser {
                     let buffers = self.listed("(", ")", |p| Ok(BufId(p.id("b")?)))?;
                     self.need_word("results")?;
                     let results = self.whole()?;
+                    let updates = self.eat_word("updates");
                     self.need_word("params")?;
                     let params = self.listed("(", ")", |p| Ok(ParamId(p.id("p")?)))?;
-                    p.callees.push(Callee { name, buffers, results, params });
+                    p.callees.push(Callee { name, buffers, results, updates, params });
                 }
                 "counter" => p.counters.push(self.string()?),
                 "temps" => p.next_temp = self.whole()?,

@@ -44,7 +44,8 @@ impl Printer<'_> {
             let params: Vec<String> = callee.params.iter().map(|p| self.param(*p)).collect();
             let buffers: Vec<String> = callee.buffers.iter().map(|b| format!("{b:?}")).collect();
             let (params, buffers) = (params.join(", "), buffers.join(", "));
-            let text = format!("({buffers}) results {} params ({params})", callee.results);
+            let updates = if callee.updates { " updates" } else { "" };
+            let text = format!("({buffers}) results {}{updates} params ({params})", callee.results);
             self.line(|out| out.push(&format!("callee {id:?} = {:?} {text}", callee.name)));
         }
         for name in &p.counters {

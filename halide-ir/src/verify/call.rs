@@ -21,18 +21,19 @@ impl Verifier<'_> {
             self.error(format!("{callee:?} writes boxes that are not the same"));
         }
         for (i, arg) in args.iter().enumerate() {
-            self.call_arg(arg);
-            if args[..i].iter().any(|other| other.buf == arg.buf) {
-                self.error(format!("{} is handed to a closure twice", self.buf(arg.buf)));
+            let is_written = i < row.results;
+            self.call_arg(arg, is_written);
+            if is_written && args.iter().filter(|other| other.buf == arg.buf).count() > 1 {
+                self.error(format!("{} is written by a closure that is handed it twice", self.buf(arg.buf)));
             }
         }
     }
 
-    fn call_arg(&mut self, arg: &CallArg) {
+    fn call_arg(&mut self, arg: &CallArg, is_written: bool) {
         self.used(arg.buf);
         let Some(info) = self.program.buffers.get(arg.buf) else { return };
-        if info.role != BufferRole::Internal {
-            self.error(format!("{} is the caller's and is handed to a closure", self.buf(arg.buf)));
+        if is_written && matches!(info.role, BufferRole::Input(_)) {
+            self.error(format!("{} is an input and is written by a closure", self.buf(arg.buf)));
         }
         if info.fold.iter().any(Option::is_some) {
             self.error(format!("{} is folded and is handed to a closure", self.buf(arg.buf)));

@@ -172,7 +172,7 @@ fn vector_loop_around(
 }
 
 /// A loop of a kind around a level, if there is one.
-fn loop_around(
+pub(super) fn loop_around(
     level: &DraftLevel,
     drafts: &IdVec<FuncId, FuncDraft>,
     levels: &IdVec<FuncId, Levels>,

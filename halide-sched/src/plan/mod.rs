@@ -57,7 +57,7 @@ pub use called::with_callees;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
 pub use diagnostics::{
-    JoinReason, OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason, TogetherReason,
+    CallObstacle, JoinReason, OrderReason, Problem, ScanReason, ScheduleError, Shared, StepReason, TogetherReason,
 };
 pub use expressions::reachable;
 pub use facts::order;
@@ -68,7 +68,7 @@ pub use possible::{Possible, PossibleVar, possible};
 pub use query::image_buffer;
 pub use resolve::resolve;
 pub use types::{
-    Agreement, BoundConstraint, FuncPlan, HeldValues, KnownSpan, Level, LoopLabel, LoopPlan, Plan, PlanTail, Prefetch,
-    Property, Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim, StoragePart, Transform, Used, VarOrigin,
-    With,
+    Agreement, BoundConstraint, BoxDim, BoxTerm, FuncPlan, HeldValues, InstructionCall, KnownSpan, Level, LoopLabel,
+    LoopPlan, Plan, PlanTail, Prefetch, Property, Room, Source, StagePlan, StageVar, StageVarInfo, StorageDim,
+    StoragePart, Transform, Used, VarOrigin, With,
 };

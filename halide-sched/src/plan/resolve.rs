@@ -12,8 +12,9 @@ use super::levels::{self, Levels};
 use super::named_instructions::NamedInstructions;
 use super::rewrite::rewrite;
 use super::rewritten::Rewritten;
-use crate::plan::types::{FuncPlan, HeldValues, Plan};
+use crate::plan::types::{FuncPlan, HeldValues, InstructionCall, Plan};
 use crate::schedule::{Schedule, WrittenOut};
+use halide_core::externs::ExternDef;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{Pipeline, PipelineData};
 use halide_ir::target::Target;
@@ -38,12 +39,13 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
     legal::check_calls(&graph, &drafts, &levels, &mut errors);
     let funcs = Funcs { pipeline: &pipeline, drafts: &drafts, levels: &levels };
-    instruct::check(pipeline.funcs.ids(), &funcs, &instructions, &mut errors);
+    let calls = instruct::check(pipeline.funcs.ids(), &funcs, &instructions, &mut errors);
     // Copies are in places of their own.
     gpu::check(drafts.ids(), &drafts, &levels, target, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into_list());
     }
+    let callees = called(&pipeline, &mut drafts, calls);
     let mut labels = Labels::default();
     let rows = drafts.iter().cloned().zip(levels.iter().cloned());
     let mut funcs: IdVec<FuncId, FuncPlan> = rows.map(|(draft, levels)| plan(draft, levels, &mut labels)).collect();
@@ -56,7 +58,22 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     }
     let pipeline = with_groups_together(graph.finish(), &joined);
     let groups = joined.groups().iter().map(|g| g.iter().copied().collect()).collect();
-    Ok(Plan { pipeline, funcs, groups, labels: labels.finish(), target: *target, held: HeldValues::new() })
+    Ok(Plan { pipeline, funcs, groups, labels: labels.finish(), target: *target, held: HeldValues::new(), callees })
+}
+
+/// The closures that code calls, where uses of instructions get the calls that they are.
+fn called(
+    pipeline: &PipelineData,
+    drafts: &mut IdVec<FuncId, FuncDraft>,
+    calls: Vec<instruct::Called>,
+) -> Vec<ExternDef> {
+    let mut callees: Vec<ExternDef> = pipeline.callees.iter().map(|callee| callee.stage.clone()).collect();
+    for ((func, stage), directive, call, callee) in calls {
+        let call = InstructionCall { callee: callees.len(), ..call };
+        drafts[func].stages[stage].give_call(directive, &call);
+        callees.push(callee);
+    }
+    callees
 }
 
 /// The pipeline in an order in which Funcs that are computed together stand next to each other.

@@ -9,7 +9,9 @@ use super::labels::Labels;
 use super::options::StageOptions;
 use super::query;
 use crate::plan::access::Collision;
-use crate::plan::types::{KnownSpan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, Used, VarOrigin};
+use crate::plan::types::{
+    InstructionCall, KnownSpan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, Used, VarOrigin,
+};
 use crate::schedule::{Align, Condition, FloatMode, LoopKind, Partition, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
@@ -197,6 +199,13 @@ impl StageDraft {
             needs: Vec::new(),
             case: rest,
         }
+    }
+
+    /// Makes a call of the loops of the instruction that a directive names, in each variant.
+    pub(super) fn give_call(&mut self, directive: usize, call: &InstructionCall) {
+        let named = self.uses.iter_mut().filter(|used| used.directive == directive);
+        named.for_each(|used| used.plan.call = Some(call.clone()));
+        self.variants.iter_mut().for_each(|(_, _, variant)| variant.give_call(directive, call));
     }
 
     /// Returns true if elements can be, and shall be, changed in one step.

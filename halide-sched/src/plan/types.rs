@@ -4,7 +4,8 @@ use super::options::StageOptions;
 use crate::schedule::{Align, FloatMode, Partition, PrefetchBound};
 use halide_core::declare_ids;
 use halide_core::error::Location;
-use halide_core::ids::{FuncId, IdVec, ImageId, RDomId};
+use halide_core::externs::ExternDef;
+use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId};
 use halide_core::pipeline::Pipeline;
 use halide_ir::target::Target;
 use halide_solve::bounds::Interval;
@@ -35,6 +36,8 @@ pub struct Plan {
     pub target: Target,
     /// The integers that images hold where another plan computed them.
     pub held: HeldValues,
+    /// The closures that code calls: those of extern stages in loops, then those of instructions.
+    pub callees: Vec<ExternDef>,
 }
 
 /// The integers that images hold, with ends that are made of constants, parameters and the shapes of images
@@ -233,8 +236,46 @@ pub struct Used {
     pub vars: Vec<StageVar>,
     /// The beginning of the machine instruction that must be in the code.
     pub emits: Option<String>,
+    /// The call that stands in place of its loops, if a closure computes it.
+    pub call: Option<InstructionCall>,
     /// The place of the directive.
     pub at: Option<Location>,
+}
+
+/// A call of a closure in place of the innermost loops of a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct InstructionCall {
+    /// The number of the closure among those of the plan.
+    pub callee: usize,
+    /// True if it changes what the elements hold.
+    pub updates: bool,
+    /// The box of the stage's own Func that it writes.
+    pub result: Vec<BoxDim>,
+    /// The boxes that it reads: of an element of a Func or an image.
+    pub operands: Vec<(Source, u8, Vec<BoxDim>)>,
+}
+
+/// The coordinates of a box in one dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BoxDim {
+    /// The first one, where the variables have their values of the first iteration of all axes: multiples of these, and
+    /// a number.
+    pub terms: Vec<(BoxTerm, i64)>,
+    /// The number.
+    pub offset: i64,
+    /// The number of coordinates.
+    pub extent: i64,
+}
+
+/// A value that a coordinate of a box is a multiple of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BoxTerm {
+    /// The variable of a dimension of the Func.
+    Pure(usize),
+    /// The variable of a dimension of the reduction domain.
+    Reduction(usize),
+    /// An expression that is constant for the whole run.
+    Uniform(ExprId),
 }
 
 /// A link between two stages: the outer loops of a stage run as one with those of its leader, which comes first in each

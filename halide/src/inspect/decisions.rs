@@ -60,7 +60,11 @@ fn uses(compiled: &Compiled) -> Vec<(bool, String)> {
     let plan = compiled.plan();
     let row = |(func, number, stage, used): (FuncId, usize, &StagePlan, &Used)| {
         let loops: Vec<&str> = used.vars.iter().map(|var| stage.vars[*var].name.as_str()).collect();
-        let emits = used.emits.as_ref().map_or_else(String::new, |name| format!(", which is `{name}`"));
+        let emits = match (&used.call, &used.emits) {
+            (Some(_), _) => ", which are a call of its closure".to_string(),
+            (None, Some(name)) => format!(", which is `{name}`"),
+            (None, None) => String::new(),
+        };
         let name = used::stage_name(plan, func, number);
         (true, format!("{name}: `{}` in loops {}{emits}", used.instruction, loops.join(", ")))
     };

@@ -122,7 +122,7 @@ impl Compiled {
         if self.parts.engine != Engine::Cpu {
             return Err(ObjectProblem::Engine { engine: format!("{:?}", self.parts.engine) });
         }
-        if self.parts.whole.is_some() || !self.parts.plan.pipeline.callees.is_empty() {
+        if self.parts.whole.is_some() || !self.parts.plan.callees.is_empty() {
             return Err(ObjectProblem::Stages);
         }
         if requires(&self.parts.pipeline) {

@@ -16,7 +16,7 @@ pub enum ObjectProblem {
         /// The engine.
         engine: String,
     },
-    /// Extern stages or memoized Funcs, which are computed by this process.
+    /// Extern stages, memoized Funcs, or instructions of closures, which are computed by this process.
     Stages,
     /// Requirements, of which the interpreter decides if they fail at a point that somebody needs.
     Requirements,
@@ -37,8 +37,9 @@ impl fmt::Display for ObjectProblem {
             ),
             ObjectProblem::Stages => write!(
                 f,
-                "an object cannot have extern stages or memoized Funcs, which are computed by this process\n  help: make \
-                 the results of the stages images of the pipeline, and leave `memoize()` out"
+                "an object cannot have extern stages, memoized Funcs, or instructions that closures compute: these run in \
+                 this process\n  help: make the results of the stages images of the pipeline, and leave `memoize()` and \
+                 such instructions out"
             ),
             ObjectProblem::Requirements => write!(
                 f,

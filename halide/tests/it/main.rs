@@ -46,6 +46,7 @@ mod gpu_lanes;
 mod halves;
 mod in_place;
 mod inspected;
+mod instruction_calls;
 mod instructions;
 mod interleaved;
 mod language;

@@ -165,9 +165,12 @@ impl Run<'_> {
             held.push(self.hold_for(part.buf, part.bytes())?);
         }
         let inputs = inputs.iter().map(Part::filled).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        let make = |part: &Part| AnyBuffer::with_region(part.ty, region).map_err(ExternFault::Buffers);
+        let make = |part: &Part| match shape.updates {
+            true => part.filled(),
+            false => AnyBuffer::with_region(part.ty, region).map_err(ExternFault::Buffers),
+        };
         let mut outputs = results.iter().map(make).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        deep(|| closure.stage.call(region, &params, &inputs, &mut outputs)).map_err(failed)?;
+        deep(|| closure.call(region, &params, &inputs, &mut outputs)).map_err(failed)?;
         results.iter().zip(&outputs).for_each(|(part, output)| part.keep(output));
         Ok(())
     }

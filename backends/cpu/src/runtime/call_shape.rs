@@ -1,6 +1,6 @@
 //! The signatures of closures that compiled code calls.
 
-use halide_core::externs::ExternCallee;
+use halide_core::externs::ExternDef;
 use halide_core::ids::{Id, IdVec};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -11,6 +11,8 @@ use halide_ir::{BufId, CalleeId, Program};
 pub(crate) struct CallShape {
     /// The number of boxes that it writes, the first ones.
     pub(super) results: usize,
+    /// True if it is handed what these hold.
+    pub(super) updates: bool,
     /// The numbers of the parameters that it is told.
     pub(super) params: Vec<usize>,
     pub(super) args: Vec<ArgShape>,
@@ -31,6 +33,7 @@ impl CallShape {
             |buf: &BufId| ArgShape { buf: *buf, ty: program.buffers[*buf].elem, dims: program.buffers[*buf].dims };
         let row = |callee: &halide_ir::Callee| CallShape {
             results: callee.results,
+            updates: callee.updates,
             params: callee.params.iter().map(|param| param.index()).collect(),
             args: callee.buffers.iter().map(arg).collect(),
         };
@@ -49,6 +52,6 @@ pub(crate) const WORDS_OF_DIM: usize = 5;
 #[derive(Clone, Copy)]
 pub(crate) struct Callees<'a> {
     pub(crate) shapes: &'a IdVec<CalleeId, CallShape>,
-    pub(crate) closures: &'a [ExternCallee],
+    pub(crate) closures: &'a [ExternDef],
     pub(crate) params: &'a [Scalar],
 }

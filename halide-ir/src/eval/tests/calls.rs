@@ -1,7 +1,7 @@
 //! Calls of closures: what they are handed, what they may leave, and what makes no program.
 
 use super::*;
-use halide_core::externs::{Extern, ExternCall, ExternCallee, ExternFault, ExternResult};
+use halide_core::externs::{Extern, ExternCall, ExternFault, ExternResult};
 use halide_core::{ImageParam, Pipeline};
 
 /// Tables of a program that copies `in`, calls a closure, and copies what that gives to `out`.
@@ -59,10 +59,9 @@ fn ran(
 ) -> Result<Vec<i64>, EvalError> {
     let stage = Extern::new("twice", [U16], 1).image(&ImageParam::new("in", U16, 1)).compute(compute);
     let stage = Pipeline::new([&stage]).unwrap().externs[0].clone();
-    let callee = ExternCallee { stage, func: FuncId(1), inputs: vec![FuncId(0)], boxes: vec![], params: vec![] };
     let mut outputs = [buffer(&[(0, 4)], |_, _| 9)];
     let input = buffer(&[(if program.stage == Stage::Flat { 0 } else { -1 }, 6)], |x, _| 10 * (x + 2));
-    let options = Options { callees: &[callee], ..Options::default() };
+    let options = Options { callees: &[stage], ..Options::default() };
     run_with(program, &[Scalar::from(3i32)], &[input], &mut outputs, &options)?;
     Ok((0..4).map(|x| outputs[0].get([x]).unwrap().as_i64()).collect())
 }

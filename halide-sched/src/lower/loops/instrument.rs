@@ -146,7 +146,7 @@ impl Instrument<'_> {
 
     /// The counts of a call: the points of its box, and the bytes of all boxes. What the closure does is its own.
     fn of_call(&mut self, callee: CalleeId, args: &[CallArg]) -> Vec<Stmt> {
-        let results = self.program.callees[callee].results;
+        let (results, updates) = (self.program.callees[callee].results, self.program.callees[callee].updates);
         let owner = args.first().and_then(|first| {
             let has_it = |(_, bufs): &(FuncId, &Vec<BufId>)| bufs.contains(&first.buf);
             self.program.func_buffers.enumerate().find(has_it).map(|(func, _)| func)
@@ -163,7 +163,10 @@ impl Instrument<'_> {
         for (n, arg) in args.iter().enumerate() {
             let bytes = build::mul(points(arg), build::int(self.program.buffers[arg.buf].elem.bytes() as i64));
             if n < results {
-                counts.push(self.count(func, Counted::Stored, bytes));
+                counts.push(self.count(func, Counted::Stored, bytes.clone()));
+                if updates {
+                    counts.push(self.count(func, Counted::Loaded, bytes));
+                }
                 continue;
             }
             let bytes = build::select(is_called.clone(), bytes, build::int(0));

@@ -29,6 +29,8 @@
 use crate::lower::nests::compute_with::{self, Block, Tree};
 use crate::lower::nests::ctx::{Ctx, Instance, NestLoop, TemplateSite};
 use crate::lower::nests::effects::{self, Told};
+use crate::lower::nests::handed::call_of;
+use crate::lower::nests::instruction_call;
 use crate::lower::nests::vars::{Guard, Vars, bound, extent_between};
 use crate::lower::regions::slide_windows::kind_of;
 use crate::lower::trace::LoweringTrace;
@@ -215,9 +217,13 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
     let Instance { func, stage, plan, .. } = ctx.instances[tree.instance];
     let nest = describe(ctx, tree.instance);
     let position = |v: &StageVar| plan.loops.iter().position(|l| l.var == *v).expect("leaves are loops");
+    // A plan with a guard inside of a call is refused: those that speak of its loops always hold.
+    let called = call_of(plan).map_or(&[][..], |(axes, _)| axes);
+    let depth = plan.loops.len() - called.len();
     let mut guards: Vec<(usize, Expr, bool)> = nest
         .guards
         .into_iter()
+        .filter(|g| !g.leaves.iter().any(|leaf| called.contains(leaf)))
         .map(|g| (g.leaves.iter().map(position).max().unwrap_or(0), g.cond, g.skips_all))
         .collect();
     guards.sort_by_key(|g| g.0);
@@ -226,7 +232,7 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
     for (_, cond, _) in guards.iter().filter(|g| !g.2) {
         body = guarded(body, cond);
     }
-    for inside in (tree.from_leader..=plan.loops.len()).rev() {
+    for inside in (tree.from_leader..=depth).rev() {
         if inside == tree.shared {
             // What others do in shared loops is not for these conditions.
             body = guards.iter().filter(|g| g.2 && g.0 < inside).fold(body, |body, g| guarded(body, &g.1));
@@ -341,7 +347,9 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
     let lookup = |s: Sym| values.get(&s).cloned();
     let mut memo = visit::Memo::new();
     let mut put = |e: &Expr| visit::substitute_with(e, &lookup, &mut memo);
+    let called = call_of(inst.plan);
     let provide = match &template.sites[..] {
+        _ if let Some(called) = called => instruction_call::call(ctx, inst, called, &values),
         [site] => {
             let buffers = ctx.program.func_buffers[inst.func].iter();
             let stored = buffers.zip(&site.values).filter(|(b, v)| !leaves(v, **b, site));

@@ -178,13 +178,18 @@ fn operator(op: EndOp) -> BinOp {
     }
 }
 
-/// The table of the closures that a plan calls.
-pub(crate) fn callees(plan: &Plan, buffers: &IdVec<FuncId, Vec<BufId>>) -> IdVec<CalleeId, Callee> {
-    let row = |row: &ExternCallee| Callee {
-        name: row.stage.name.clone(),
-        buffers: std::iter::once(&row.func).chain(&row.inputs).flat_map(|func| &buffers[*func]).copied().collect(),
-        results: row.stage.types.len(),
-        params: row.params.clone(),
+/// The rows of the extern stages that a plan calls in loops.
+pub(crate) fn callees(plan: &Plan, buffers: &IdVec<FuncId, Vec<BufId>>) -> Vec<Callee> {
+    let row = |row: &ExternCallee| {
+        let read = row.inputs.iter().flat_map(|func| &buffers[*func]).copied();
+        let name = row.stage.name.clone();
+        Callee { params: row.params.clone(), ..row_of(name, buffers[row.func].clone(), read) }
     };
     plan.pipeline.callees.iter().map(row).collect()
+}
+
+/// The row of a closure that writes some buffers, whatever they hold, and reads others.
+pub(crate) fn row_of(name: String, written: Vec<BufId>, read: impl Iterator<Item = BufId>) -> Callee {
+    let results = written.len();
+    Callee { name, buffers: written.into_iter().chain(read).collect(), results, updates: false, params: Vec::new() }
 }

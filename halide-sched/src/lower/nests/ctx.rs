@@ -3,6 +3,7 @@
 
 use crate::lower::nests::call::{Needs, callees};
 use crate::lower::nests::effects::{self, Row, Told};
+use crate::lower::nests::handed;
 use crate::lower::nests::likely_if_innermost;
 use crate::lower::nests::translate::{Env, Translator};
 use crate::lower::options::LowerOptions;
@@ -402,7 +403,8 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
             );
         }
     }
-    let callees = callees(plan, &func_buffers);
+    let of_instructions = handed::callees(plan, &func_buffers, &image_buffers);
+    let callees = callees(plan, &func_buffers).into_iter().chain(of_instructions).collect();
     Program {
         func_names: pipeline.funcs.iter().map(|f| f.name.clone()).collect(),
         buffers,

@@ -124,7 +124,9 @@ fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
 /// A box that a closure is handed, with the memory that it is part of.
 fn handed(cx: &mut Flatten<'_>, arg: &CallArg) -> CallArg {
     let arg = arg.map(&mut |e| expression(cx, e));
-    let extents = cx.extents.get(&arg.buf).cloned().unwrap_or_default();
+    let given = |dim| build::sym(Sym::Buffer { buf: arg.buf, dim: dim as u16, field: DimField::Extent });
+    let of_caller = || (0..cx.program.buffers[arg.buf].dims).map(given).collect();
+    let extents = cx.extents.get(&arg.buf).cloned().unwrap_or_else(of_caller);
     let memory = extents.into_iter().enumerate().map(|(d, extent)| {
         let (min, stride) = place(cx, arg.buf, d);
         [min, extent, stride]

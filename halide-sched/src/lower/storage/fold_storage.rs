@@ -18,6 +18,7 @@
 
 use crate::lower::error::LowerError;
 use crate::lower::nests::ctx::{Ctx, Instance, Source};
+use crate::lower::nests::handed::handed;
 use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::bound_expansion::Expansions;
 use crate::lower::regions::region_table::{Regions, bound_sym};
@@ -40,12 +41,14 @@ pub(crate) fn fold_storage(
 ) -> Vec<LowerError> {
     let mut errors = Vec::new();
     let mut expansions = Expansions::new(facts);
+    let handed = handed(ctx.plan);
     for func in ctx.plan.pipeline.order.clone() {
         let places = ctx.computed.get(&func).cloned().unwrap_or_default();
         let found: Vec<(Site<'_, '_>, Window)> = places
             .into_iter()
             .filter_map(|place| {
-                let site = Site { ctx, regions, facts, func, store: ctx.storage_of(func, place)?, place };
+                let (store, is_handed) = (ctx.storage_of(func, place)?, handed.contains(&func));
+                let site = Site { ctx, regions, facts, func, store, place, is_handed };
                 let window = site.window(&mut expansions);
                 Some((site, window))
             })
@@ -126,6 +129,8 @@ struct Site<'c, 'p> {
     func: FuncId,
     store: Scope,
     place: Scope,
+    /// True if its memory is handed to the closure of an instruction.
+    is_handed: bool,
 }
 
 impl Site<'_, '_> {
@@ -140,6 +145,9 @@ impl Site<'_, '_> {
         };
         if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
             return Window::All { along: v, why: "the loop around it is not serial".into() };
+        }
+        if self.is_handed {
+            return Window::All { along: v, why: "the closure of an instruction is handed boxes of it".into() };
         }
         let inner: Vec<LoopId> = loops.into_iter().skip_while(|l| *l != v).skip(1).collect();
         let mut why = "no dimension of it moves one way inside a constant window".to_string();

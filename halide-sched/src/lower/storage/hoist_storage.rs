@@ -229,14 +229,21 @@ fn from_zero(program: &mut Program, func: FuncId, bounds: Vec<(Expr, Expr)>, bod
         })
     };
     let body = visit::map_exprs(body, &mut reads);
-    build::let_in(names, writes(func, &move_all, body))
+    build::let_in(names, writes((func, &buffers), &move_all, body))
 }
 
-fn writes(func: FuncId, move_all: &impl Fn(&[Expr]) -> Vec<Expr>, s: Stmt) -> Stmt {
+fn writes((func, buffers): (FuncId, &[BufId]), move_all: &impl Fn(&[Expr]) -> Vec<Expr>, s: Stmt) -> Stmt {
     match s {
         Stmt::Provide { func: f, args, values, mask } if f == func => {
             Stmt::Provide { func, args: move_all(&args), values, mask }
         }
-        other => visit::map_stmt(other, Expr::clone, |inner| writes(func, move_all, inner)),
+        Stmt::Call { callee, mut args } => {
+            for arg in args.iter_mut().filter(|arg| buffers.contains(&arg.buf)) {
+                let (mins, extents): (Vec<Expr>, Vec<Expr>) = arg.bounds.drain(..).unzip();
+                arg.bounds = move_all(&mins).into_iter().zip(extents).collect();
+            }
+            Stmt::Call { callee, args }
+        }
+        other => visit::map_stmt(other, Expr::clone, |inner| writes((func, buffers), move_all, inner)),
     }
 }

@@ -158,6 +158,9 @@ impl Survey<'_> {
                 if let Stmt::Store { buf, .. } | Stmt::Alloc { buf, .. } = other {
                     self.elsewhere.insert(*buf);
                 }
+                if let Stmt::Call { args, .. } = other {
+                    self.elsewhere.extend(args.iter().map(|arg| arg.buf));
+                }
                 visit::for_each_expr(other, |e| self.expr(e));
                 visit::for_each_stmt(other, |inner| self.stmt(inner, conditions));
             }

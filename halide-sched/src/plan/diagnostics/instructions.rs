@@ -56,6 +56,9 @@ macro_rules! instructions {
                 format!("loop `{var}` of instruction `{instruction}` would have {guard} inside")
             },
             help format!("give `{of}` an extent that the factor divides, or another tail strategy");
+        InstructionCalled { instruction: String, why: CallObstacle } =>
+            format!("a closure computes instruction `{instruction}`, and {}", why.text().0),
+            help why.text().1;
         InstructionFused { instruction: String, var: String } =>
             {
                 let what = "counts several variables, or steps that are no constant";

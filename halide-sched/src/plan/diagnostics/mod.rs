@@ -14,4 +14,4 @@ mod reasons;
 pub(super) use error::Errors;
 pub use error::ScheduleError;
 pub use problem::Problem;
-pub use reasons::{JoinReason, OrderReason, ScanReason, Shared, StepReason, TogetherReason};
+pub use reasons::{CallObstacle, JoinReason, OrderReason, ScanReason, Shared, StepReason, TogetherReason};

@@ -13,7 +13,7 @@ use super::instructions::instructions;
 use super::loops::loops;
 use super::names::names;
 use super::places::places;
-use super::reasons::{JoinReason, OrderReason, ScanReason, Shared, StepReason, TogetherReason};
+use super::reasons::{CallObstacle, JoinReason, OrderReason, ScanReason, Shared, StepReason, TogetherReason};
 use crate::plan::access::Collision;
 use crate::plan::dependence::Conflict;
 use crate::plan::monoid::MonoidReason;

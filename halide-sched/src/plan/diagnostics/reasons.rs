@@ -219,3 +219,75 @@ impl JoinReason {
         }
     }
 }
+
+/// A reason for which the loops of an instruction cannot be a call of the closure that computes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallObstacle {
+    /// The stage uses other instructions, too.
+    Others,
+    /// Its elements are changed in one step.
+    Atomic,
+    /// Its loops run for another stage as well.
+    Together,
+    /// It prints or requires something at its points.
+    Tells,
+    /// A Func has its place in one of the loops.
+    Inside {
+        /// The Func.
+        func: String,
+        /// The loop.
+        var: String,
+    },
+    /// Values are prefetched in one of the loops, or for one.
+    Prefetch {
+        /// The Func or image.
+        what: String,
+    },
+    /// A loop around it runs in lanes, or on a device.
+    Around {
+        /// The loop.
+        var: String,
+    },
+    /// The memory of a Func has no boxes of its coordinates.
+    Stored {
+        /// The Func.
+        func: String,
+        /// The way in which it is stored.
+        how: &'static str,
+    },
+    /// Coordinates are too large.
+    Large,
+}
+
+impl CallObstacle {
+    /// Returns the reason as a main clause, and the remedy.
+    pub(crate) fn text(&self) -> (String, &'static str) {
+        let (why, remedy) = match self {
+            CallObstacle::Others => ("the stage uses others, too", "use one"),
+            CallObstacle::Atomic => ("the stage is atomic", "leave out atomic()"),
+            CallObstacle::Together => ("the stage is computed with another one", "leave out compute_with(...)"),
+            CallObstacle::Tells => {
+                ("the stage prints or requires something at its points", "leave that out, or the instruction")
+            }
+            CallObstacle::Inside { func, var } => {
+                let why = format!("`{func}` has its place in the loop `{var}` of it");
+                return (why, "choose a loop around the instruction");
+            }
+            CallObstacle::Prefetch { what } => {
+                return (
+                    format!("`{what}` is prefetched in a loop of it"),
+                    "prefetch in a loop around the instruction",
+                );
+            }
+            CallObstacle::Around { var } => {
+                let why = format!("the loop `{var}` around it runs in lanes or on a device");
+                return (why, "let that loop be serial or parallel");
+            }
+            CallObstacle::Stored { func, how } => {
+                return (format!("`{func}` is stored {how}"), "leave that out, or read a copy made by in()");
+            }
+            CallObstacle::Large => ("its coordinates are beyond 64 bits", "use smaller factors"),
+        };
+        (why.to_string(), remedy)
+    }
+}

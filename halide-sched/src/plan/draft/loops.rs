@@ -216,7 +216,7 @@ impl Drafter<'_, '_, '_> {
             stage.mark(&loop_name, axis.runs, source)?;
         }
         let (instruction, emits) = (name.to_string(), instruction.mnemonic().map(str::to_string));
-        let plan = Used { instruction, vars, emits, at: source.at };
+        let plan = Used { instruction, vars, emits, call: None, at: source.at };
         stage.uses.push(UseDraft { plan, directive: source.number });
         Ok(())
     }

@@ -31,11 +31,11 @@ pub(super) fn problem(stage: &StageDraft, used: &UseDraft, instruction: &Instruc
         return Some(Problem::InstructionPredicate { of, instruction: name });
     }
     let axes = instruction.axes().iter().zip(&used.plan.vars);
-    axes.filter_map(|(axis, var)| of_axis(stage, used, axis, *var)).next()
+    axes.filter_map(|(axis, var)| of_axis(stage, used, axis, (*var, instruction.is_call()))).next()
 }
 
 /// The reason that a loop cannot be that of an axis.
-fn of_axis(stage: &StageDraft, used: &UseDraft, axis: &Axis, var: StageVar) -> Option<Problem> {
+fn of_axis(stage: &StageDraft, used: &UseDraft, axis: &Axis, (var, is_call): (StageVar, bool)) -> Option<Problem> {
     let (instruction, name) = (used.plan.instruction.clone(), stage.name(var).to_string());
     let extent = stage.extent(var);
     if !extent.is_some_and(|extent| axis.extents.allow(extent)) {
@@ -47,12 +47,12 @@ fn of_axis(stage: &StageDraft, used: &UseDraft, axis: &Axis, var: StageVar) -> O
         let (runs, kind) = (axis.runs, l.kind);
         return Some(Problem::InstructionKind { instruction, var: name, runs, kind });
     }
-    let of = guard(stage, var, l.kind)?;
+    let of = guard(stage, var, (l.kind, is_call))?;
     Some(Problem::InstructionGuard { instruction, var: name, of: stage.name(of).to_string() })
 }
 
 /// The variable whose split needs a guard inside of loop `var`, if there is one.
-fn guard(stage: &StageDraft, var: StageVar, kind: LoopKind) -> Option<StageVar> {
+fn guard(stage: &StageDraft, var: StageVar, (kind, is_call): (LoopKind, bool)) -> Option<StageVar> {
     let mut at = var;
     while let Some(Transform::Split { var: parent, factor, tail, .. }) = stage.maker(at) {
         let divides = || {
@@ -60,7 +60,9 @@ fn guard(stage: &StageDraft, var: StageVar, kind: LoopKind) -> Option<StageVar> 
             extent.zip(factor).is_some_and(|(extent, factor)| factor > 0 && extent % factor == 0)
         };
         let guarded = match tail {
-            PlanTail::AutoShift | PlanTail::ShiftInwards | PlanTail::RoundUp => false,
+            // Where the region is less than the factor, loops end early, and a call has whole tiles only.
+            PlanTail::AutoShift => is_call && !divides(),
+            PlanTail::ShiftInwards | PlanTail::RoundUp => false,
             // Lanes are masked, or those of the last chunk are, in code of its own.
             PlanTail::GuardWithIf | PlanTail::Predicate | PlanTail::PredicateLoads | PlanTail::PredicateStores => {
                 kind != LoopKind::Vectorized && !divides()

@@ -73,9 +73,11 @@ struct Node {
 #[derive(Clone, PartialEq)]
 pub(super) struct Operand {
     pub(super) source: Source,
-    element: u8,
+    pub(super) element: u8,
     /// Its coordinates.
     pub(super) at: Vec<Affine>,
+    /// The coordinates of the image in the meaning.
+    pub(super) meant: Vec<Affine>,
 }
 
 /// The accesses that images of the meaning stand for.
@@ -257,8 +259,10 @@ impl Matching<'_> {
         };
         let at = self.own.coordinates_in(coordinates, found);
         let text = print::expr(self.own.pipeline, found.e);
-        self.rows(&format!("operand `{name}`"), &self.meaning.coordinates(args), &at, text.clone())?;
-        let operand = Operand { source, element, at: at.into_iter().flatten().collect() };
+        let meant = self.meaning.coordinates(args);
+        self.rows(&format!("operand `{name}`"), &meant, &at, text.clone())?;
+        let [at, meant] = [at, meant].map(|forms| forms.into_iter().flatten().collect());
+        let operand = Operand { source, element, at, meant };
         match operands.get(&image) {
             Some(other) if *other != operand => {
                 Err(self.meaning_differs(format!("`{name}` twice"), format!("`{text}` beside another value")))

@@ -46,6 +46,13 @@ pub enum InstructionError {
         /// The way.
         runs: LoopKind,
     },
+    /// A closure computes it, and it asks for machine instructions or loops that are not serial.
+    Called {
+        /// The instruction.
+        name: String,
+        /// The part that asks for them.
+        what: String,
+    },
     /// Something is asked of an operand or axis that is not there.
     Dense {
         /// The instruction.
@@ -82,6 +89,11 @@ impl fmt::Display for InstructionError {
             InstructionError::Runs { name, axis, runs } => write!(
                 f,
                 "axis `{axis}` of instruction `{name}` cannot be {runs:?}; it can be Serial, Vectorized or Unrolled"
+            ),
+            InstructionError::Called { name, what } => write!(
+                f,
+                "a closure computes instruction `{name}`, whose code has no {what}; leave that out, or let all axes be \
+                 Serial"
             ),
             InstructionError::Dense { name, operand, axis } => write!(
                 f,

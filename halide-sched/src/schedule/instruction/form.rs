@@ -28,6 +28,8 @@ pub struct Form {
     pub stage: usize,
     /// The variable of each axis.
     pub vars: Vec<AxisVar>,
+    /// The first value of each axis; 0 where that is no constant, which no closure computes.
+    pub starts: Vec<i64>,
     /// Images and axes, by their numbers, whose neighbours are neighbours in memory.
     pub dense: Vec<(ImageId, usize)>,
 }
@@ -35,6 +37,9 @@ pub struct Form {
 impl Form {
     /// The forms of an instruction, one for each way of writing it.
     pub(super) fn all(instruction: &Instruction) -> Result<Vec<Form>, InstructionError> {
+        if let Some(what) = without_loops(instruction) {
+            return Err(InstructionError::Called { name: instruction.name.clone(), what });
+        }
         instruction.meanings.iter().map(|meaning| Form::of(instruction, meaning)).collect()
     }
     fn of(instruction: &Instruction, meaning: &Pipeline) -> Result<Form, InstructionError> {
@@ -65,14 +70,28 @@ impl Form {
         }
         let variables = variables(p, func, stage);
         let vars = vars(instruction, &variables)?;
+        let starts: Vec<Option<i64>> = vars.iter().map(|var| start(p, *var)).collect();
+        if instruction.call.is_some() && starts.contains(&None) {
+            return more("a domain whose first value is no constant");
+        }
+        let starts = starts.into_iter().map(Option::unwrap_or_default).collect();
         let dense = instruction.dense.iter().map(|(operand, axis)| {
             let image = p.images.enumerate().find(|(_, image)| image.name == *operand).map(|(id, _)| id);
             let axis_at = instruction.axes.iter().position(|a| a.name == *axis);
             let missing = || InstructionError::Dense { name: name(), operand: operand.clone(), axis: axis.clone() };
             image.zip(axis_at).ok_or_else(missing)
         });
-        Ok(Form { pipeline: meaning.clone(), func, stage, vars, dense: dense.collect::<Result<_, _>>()? })
+        Ok(Form { pipeline: meaning.clone(), func, stage, vars, starts, dense: dense.collect::<Result<_, _>>()? })
     }
+}
+
+/// The part of an instruction that asks for code, where a closure computes it.
+fn without_loops(instruction: &Instruction) -> Option<String> {
+    instruction.call.as_ref()?;
+    let mnemonic = instruction.emits.as_ref().map(|mnemonic| format!("`{mnemonic}`"));
+    let is_serial = |axis: &&Axis| axis.runs == LoopKind::Serial;
+    let axis = instruction.axes.iter().find(|axis| !is_serial(axis));
+    mnemonic.or_else(|| axis.map(|axis| format!("loop over axis `{}` to be {:?}", axis.name, axis.runs)))
 }
 
 /// The number of operations of a definition that is written out whole: what it uses twice counts twice.
@@ -91,6 +110,17 @@ fn size(p: &PipelineData, stage: &StageDef) -> u64 {
         sizes.insert(e, parts);
     }
     stage.values.iter().map(|value| of(&sizes, value)).fold(0, u64::saturating_add)
+}
+
+/// The first value of a variable; `None` if it is no constant.
+fn start(p: &PipelineData, var: AxisVar) -> Option<i64> {
+    match var {
+        AxisVar::Pure(_) => Some(0),
+        AxisVar::Reduction(rdom, dim) => match p.exprs[p.rdoms[rdom].dims[usize::from(dim)].min].kind {
+            Kind::Const(value) => i64::try_from(value.as_i128()).ok(),
+            _ => None,
+        },
+    }
 }
 
 /// The variables of a definition, each with its name.

@@ -2,8 +2,9 @@
 //!
 //! An instruction has a *meaning*, a pipeline of one definition: its images are operands, its output is the result, and
 //! its variables are the *axes*. For each axis it says how many values the loop may have and how that runs, so that the
-//! code generator finds the instruction in what is left. `use` names one for a stage, with a loop for each axis; a plan
-//! checks that the stage computes the meaning there.
+//! code generator finds the instruction in what is left; or a closure computes it, which is called in place of the
+//! loops ([`Tile`]). `use` names one for a stage, with a loop for each axis; a plan checks that the stage computes the
+//! meaning there.
 //!
 //! ```
 //! use halide_core::expr::{cast, undef};
@@ -28,9 +29,12 @@ mod built_in;
 mod error;
 mod form;
 mod set;
+mod tile;
 mod value;
 
 pub use error::InstructionError;
 pub use form::{AxisVar, Form};
 pub use set::InstructionSet;
+pub use tile::Tile;
+pub(crate) use tile::TileFn;
 pub use value::{Axis, Extents, Instruction};

@@ -1,6 +1,8 @@
 //! An instruction as its user writes it.
 
+use super::tile::{Tile, TileFn};
 use crate::schedule::values::{FloatMode, LoopKind};
+use halide_core::externs::ExternResult;
 use halide_core::pipeline::Pipeline;
 use std::fmt;
 
@@ -63,13 +65,15 @@ pub struct Instruction {
     pub(super) dense: Vec<(String, String)>,
     pub(super) float: FloatMode,
     pub(super) emits: Option<String>,
+    pub(super) call: Option<TileFn>,
 }
 
 impl Instruction {
     /// Returns an instruction of this meaning, without axes.
     pub fn new(name: impl Into<String>, meaning: &impl AsRef<Pipeline>) -> Instruction {
         let (axes, dense, float, emits) = (Vec::new(), Vec::new(), FloatMode::Strict, None);
-        Instruction { name: name.into(), meanings: vec![meaning.as_ref().clone()], axes, dense, float, emits }
+        let meanings = vec![meaning.as_ref().clone()];
+        Instruction { name: name.into(), meanings, axes, dense, float, emits, call: None }
     }
     /// Adds another way of writing the meaning, with the same variables and images: a stage that is either of them
     /// fits.
@@ -98,6 +102,30 @@ impl Instruction {
         self.emits = Some(mnemonic.into());
         self
     }
+    /// Says that a closure computes a tile of the meaning: it is called in place of the loops of the axes, which are
+    /// serial. It may run in several threads at once.
+    ///
+    /// ```
+    /// use halide_core::{Func, ImageParam, Pipeline, Var, types::I32};
+    /// use halide_sched::schedule::{Extents, Instruction, LoopKind};
+    /// let (a, j, mut c) = (ImageParam::new("a", I32, 1), Var::new("j"), Func::new("c"));
+    /// c[j] = a[j] * 3;
+    /// let triple = Instruction::new("triple", &Pipeline::new([&c])?)
+    ///     .axis("j", Extents::UpTo(64), LoopKind::Serial)
+    ///     .calls(|tile| {
+    ///         for at in tile.result().coords() {
+    ///             let a = tile.operand("a")?.get(&at).ok_or("not in the tile")?.as_i64();
+    ///             tile.result_mut().set(&at, (3 * a as i32).into())?;
+    ///         }
+    ///         Ok(())
+    ///     });
+    /// assert!(triple.is_call());
+    /// # Ok::<(), halide_core::error::AlgorithmErrors>(())
+    /// ```
+    pub fn calls(mut self, f: impl Fn(&mut Tile<'_>) -> ExternResult<()> + Send + Sync + 'static) -> Instruction {
+        self.call = Some(TileFn::new(f));
+        self
+    }
     /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -114,8 +142,16 @@ impl Instruction {
     pub fn float_mode(&self) -> FloatMode {
         self.float
     }
+    /// Returns true if a closure computes it.
+    pub fn is_call(&self) -> bool {
+        self.call.is_some()
+    }
     /// Returns the beginning of the machine instruction that must be in the code, if there is one.
     pub fn mnemonic(&self) -> Option<&str> {
         self.emits.as_deref()
+    }
+    /// The closure that computes it, if one does.
+    pub(crate) fn call(&self) -> Option<&TileFn> {
+        self.call.as_ref()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::lower::outer_scope_values::SeenFrom;
 use halide_ir::visit::{self, deep};
-use halide_ir::{BufId, Expr, ExprKind, Stmt};
+use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 use halide_solve::bounds::Interval;
 use halide_solve::simplify::{BoundQuery, Facts, simplify};
 
@@ -53,6 +53,15 @@ impl Search<'_> {
         }
         match s {
             Stmt::Provide { args, values, .. } if values.iter().any(|(buf, _)| *buf == self.buf) => self.add(args),
+            // A closure may do either with what it is handed.
+            Stmt::Call { args, .. } => {
+                let last = |(min, extent): &(Expr, Expr)| build::offset(build::add(min.clone(), extent.clone()), -1);
+                for arg in args {
+                    if arg.buf == self.buf {
+                        self.add_box(arg.bounds.iter().map(|bound| (bound.0.clone(), last(bound))));
+                    }
+                }
+            }
             Stmt::Let { bindings, .. } => {
                 bindings
                     .iter()
@@ -68,11 +77,20 @@ impl Search<'_> {
     }
 
     fn add(&mut self, args: &[Expr]) {
+        self.add_box(args.iter().map(|e| (e.clone(), e.clone())));
+    }
+
+    /// Adds what lies between the first and the last coordinate of each dimension.
+    fn add_box(&mut self, ends: impl Iterator<Item = (Expr, Expr)>) {
         let range = |e: &Expr| {
             let e = simplify(&self.seen.expanded(&visit::without_likely(e), self.facts), self.facts);
             self.seen.within(&e, self.facts)
         };
-        let found = args.iter().map(range).collect();
+        let found = ends.map(|(first, last)| match first == last {
+            true => range(&first),
+            false => Interval { min: range(&first).min, max: range(&last).max },
+        });
+        let found = found.collect();
         if !self.found.contains(&found) {
             self.found.push(found);
         }

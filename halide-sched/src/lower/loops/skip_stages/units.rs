@@ -11,8 +11,8 @@ use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, ForKind, Program, Stmt, build};
 
-/// Returns true if `s` may be split as a whole: it computes and stores no other Func, and is of a fair size. Loops over
-/// blocks of a GPU are split outside of all of them or not at all, so that the host decides.
+/// Returns true if `s` may be split as a whole: it computes and stores no other Func, calls no closure, and is of a
+/// fair size. Loops over blocks of a GPU are split outside of all of them or not at all, so that the host decides.
 pub(super) fn is_unit(s: &Stmt) -> bool {
     let splits = match s {
         Stmt::For(l) => !l.kind.is_gpu_threads(),
@@ -23,9 +23,10 @@ pub(super) fn is_unit(s: &Stmt) -> bool {
     splits && fits(s, &mut room)
 }
 
-/// Returns true if `s` computes and stores nothing else, and has no more than `room` nodes, which are taken away.
+/// Returns true if `s` computes and stores nothing else, calls nothing, and has no more than `room` nodes, which are
+/// taken away.
 fn fits(s: &Stmt, room: &mut usize) -> bool {
-    if matches!(s, Stmt::Produce { .. } | Stmt::Realize { .. }) {
+    if matches!(s, Stmt::Produce { .. } | Stmt::Realize { .. } | Stmt::Call { .. }) {
         return false;
     }
     let mut within = true;

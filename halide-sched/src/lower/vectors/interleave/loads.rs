@@ -122,6 +122,9 @@ pub(super) fn stored_beyond(body: &Stmt) -> Set<BufId> {
         if let Stmt::Store { buf, .. } = s {
             stored.insert(*buf);
         }
+        if let Stmt::Call { args, .. } = s {
+            stored.extend(args.iter().map(|arg| arg.buf));
+        }
         visit::for_each_stmt(s, |inner| collect(inner, stored));
         if let Stmt::Alloc { buf, .. } = s {
             stored.remove(buf);
