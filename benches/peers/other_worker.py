@@ -41,6 +41,15 @@ KERNELS["matmul", "openblas"] = product(np.float32)
 KERNELS["matmul_f64", "openblas"] = product(np.float64)
 
 
+def prefix_sum(width, height):
+    values, result = noise((width,)), np.empty(width, dtype=np.float32)
+    return lambda: np.cumsum(values, out=result)
+
+
+KERNELS["cumsum", "numpy"] = prefix_sum
+KERNELS["cumsum_large", "numpy"] = prefix_sum
+
+
 @kernel("blur", "opencv")
 def blur(width, height):
     import cv2

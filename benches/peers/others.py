@@ -1,4 +1,4 @@
-"""Our apps beside what a user would pick instead: OpenCV, OpenBLAS (numpy) and Rust crates."""
+"""Our apps beside what a user would pick instead: OpenCV, NumPy with OpenBLAS, Rust crates, and loops by hand."""
 
 import json
 import os
@@ -22,10 +22,14 @@ CASES = {
     "max_filter": ("max_filter", [], (1536, 2560), 2, "imageproc: one channel of u8"),
     "bilateral_grid": ("bilateral_grid", [], (1536, 2560), 2, "exact, 9 x 9; ours over a grid, wider; imageproc: of u8"),
     "nl_means": ("nl_means", [], (1536, 2560), 1, "u8 in Lab, ours RGB of f32"),
+    "cumsum": ("cumsum", [], (100_000, 1), 200, "by hand: one after the other"),
+    "cumsum_large": ("cumsum", [], (10_000_000, 1), 5, "by hand: one after the other"),
+    "mandelbrot": ("mandelbrot", [], (1536, 1024), 5, "by hand: in vectors of AVX-512, on one thread"),
 }
 PYTHON = {
     "opencv": ["blur", "resize_half_f32", "resize_double_u8", "harris", "hist", "max_filter", "bilateral_grid", "nl_means"],
     "openblas": ["matmul", "matmul_f64"],
+    "numpy": ["cumsum", "cumsum_large"],
 }
 CRATES = {
     "faer": ["matmul", "matmul_f64"],
@@ -33,8 +37,11 @@ CRATES = {
     "matrixmultiply": ["matmul", "matmul_f64"],
     "fast_image_resize": ["resize_half_f32", "resize_double_u8"],
     "image": ["resize_double_u8"],
+    "by_hand": ["cumsum", "cumsum_large", "mandelbrot"],
     "imageproc": ["blur", "hist", "max_filter", "bilateral_grid"],
 }
+# Our schedules of apps, where it is not `cpu`: of an app beside Halide the first one of `run.py`.
+SCHEDULES = {"cumsum": "lanes"}
 # Sizes of products besides the usual one.
 MORE_SIZES = {"matmul": [1023, 2048, 3199]}
 

@@ -191,7 +191,7 @@ def best_of_ours(options):
     """A function that times an app under its best schedule for one thread: (min, median) ms."""
 
     def run(app, settings, size, runs, threads):
-        schedule = CASES[app][2][0][0] if app in CASES else "cpu"
+        schedule = CASES[app][2][0][0] if app in CASES else others.SCHEDULES.get(app, "cpu")
         answer = ours(options.binary, app, schedule, size, threads, options.seed, runs, settings=settings)
         return answer["min_ms"], answer["median_ms"]
 

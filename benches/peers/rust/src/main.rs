@@ -4,6 +4,7 @@
 
 mod filters;
 mod images;
+mod loops;
 mod products;
 
 use std::io::{BufRead, Write};
@@ -35,6 +36,10 @@ const ALL: &[(&str, &str, fn(Job) -> Kernel)] = &[
     ("hist", "imageproc", filters::equalise),
     ("max_filter", "imageproc", filters::dilate),
     ("bilateral_grid", "imageproc", filters::bilateral),
+    ("cumsum", "by_hand", loops::prefix_sum),
+    ("cumsum_large", "by_hand", loops::prefix_sum),
+    #[cfg(target_arch = "x86_64")]
+    ("mandelbrot", "by_hand", loops::escape_times),
 ];
 
 fn main() {
