@@ -20,7 +20,7 @@ fn places() -> BTreeSet<String> {
     while let Some(folder) = todo.pop() {
         for entry in fs::read_dir(&folder).expect("a folder can be read").flatten() {
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-            if ["target", "venv", ".git", "__pycache__"].contains(&name.as_str()) {
+            if ["target", "venv", ".venv", ".git", "__pycache__"].contains(&name.as_str()) {
                 continue;
             }
             let short = path.strip_prefix(&root).expect("it is below the root").to_string_lossy().replace('\\', "/");

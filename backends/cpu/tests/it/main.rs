@@ -26,6 +26,7 @@ mod random;
 mod running;
 mod stack;
 mod wide;
+mod widened;
 
 /// Records the tests that this build leaves out.
 #[test]

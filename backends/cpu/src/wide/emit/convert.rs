@@ -26,8 +26,16 @@ impl Emit<'_> {
             return self.bool_to(a, elem, lanes);
         }
         let half = |ty: ScalarType| ty.is_float() && ty.bits() == 16;
-        let parts = if half(from) { self.floats(from, a)? } else { self.lanes(a)? };
-        let from = if half(from) { F32 } else { from };
+        let picked = match from.is_unsigned_int() && !half(to) && to != Bool {
+            true => self.widened_picks(a, if to.is_float() { 32 } else { to.bits() })?,
+            false => None,
+        };
+        let (parts, from) = match picked {
+            // Unsigned lanes are positive ones where there are more bits.
+            Some(parts) => (parts, if to.is_float() { I32 } else { to }),
+            None if half(from) => (self.floats(from, a)?, F32),
+            None => (self.lanes(a)?, from),
+        };
         if half(to) {
             let wide = match from {
                 F32 => parts,

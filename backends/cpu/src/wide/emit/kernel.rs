@@ -40,7 +40,7 @@ pub(super) struct Emit<'a> {
     pub(super) predicates: Map<Predicate, (Mask, usize)>,
     /// The sums that symbols stand for.
     pub(super) sums: Sums,
-    /// Vectors of indices and of truths that symbols stand for.
+    /// Vectors of indices and of truths, and loads, that symbols stand for.
     pub(super) vectors: Map<Sym, Expr>,
     pub(super) slots: Allocations,
     /// Loads of neighbouring elements.

@@ -61,6 +61,7 @@ mod store;
 mod table_lookup;
 mod tiles;
 mod value;
+mod widened_picks;
 
 use super::interface::{Capture, Check, Claim, Loads, Refusal, Surroundings};
 use super::machine::{BlockId, Body, End, View};

@@ -30,7 +30,8 @@ impl Emit<'_> {
             Stmt::Let { bindings, body } => {
                 for (symbol, value) in bindings {
                     let is_truth = value.ty().scalar() == Some(ScalarType::Bool);
-                    if (value.ty().is_index() || is_truth) && value.lanes() > 1 {
+                    let is_load = matches!(value.kind(), ExprKind::Load { .. });
+                    if (value.ty().is_index() || is_truth || is_load) && value.lanes() > 1 {
                         self.vectors.insert(*symbol, value.clone());
                     }
                     let level = self.home(value);
