@@ -378,6 +378,9 @@ pub(crate) const NEST_STEPS: i64 = 200_000;
 /// guess, since only data tell. Newton's method ends after a few, escape times and sequences after tens to hundreds.
 pub const SETTLED_ITERATIONS: i64 = 64;
 
+/// Operations of a meaning whose operands change places in the search for mappings: each doubles the ways to look at.
+pub(crate) const MOST_SWAPS: u32 = 6;
+
 /// The most operations that the meaning of an instruction has, written out whole. A match tries both orders of operands
 /// that may change places, which takes time with the square of it.
 pub(crate) const MOST_MEANING: u64 = 512;

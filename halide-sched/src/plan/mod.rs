@@ -61,6 +61,7 @@ pub use diagnostics::{
 };
 pub use expressions::reachable;
 pub use facts::order;
+pub use instruct::{MapError, Mapping, mappings};
 pub use monoid::MonoidReason;
 pub use options::StageOptions;
 pub use part::{Part, main_part, memoized, memoized_part, part, part_behind};

@@ -22,6 +22,7 @@ mod kernels;
 mod lifetimes;
 mod likely;
 mod lowering;
+mod mappings;
 mod masked;
 mod matrix;
 mod placement;

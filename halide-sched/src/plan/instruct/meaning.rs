@@ -91,7 +91,25 @@ pub(super) fn match_meaning(
     meant: &Axes,
     axes: &Axes,
 ) -> Result<Operands, Problem> {
-    let matching = Matching { instruction, meaning, own, meant, axes, matched: Cell::new(0) };
+    let (matched, met) = (Cell::new(0), Cell::new(0));
+    match_all(&Matching { instruction, meaning, own, meant, axes, swaps: None, matched, met })
+}
+
+/// Matches them where the operands of operations that commute change places as the bits of `swaps` say, in the order in
+/// which the meaning is followed. Returns how many leaves were matched, too.
+pub(super) fn match_in_order(
+    instruction: &Instruction,
+    (meaning, own): (&Side<'_>, &Side<'_>),
+    (meant, axes): (&Axes, &Axes),
+    swaps: u32,
+) -> (Result<Operands, Problem>, usize) {
+    let (matched, met) = (Cell::new(0), Cell::new(0));
+    let matching = Matching { instruction, meaning, own, meant, axes, swaps: Some(swaps), matched, met };
+    (match_all(&matching), matching.matched.get())
+}
+
+fn match_all(matching: &Matching<'_>) -> Result<Operands, Problem> {
+    let Matching { instruction, meaning, own, .. } = *matching;
     let [stored, theirs] = [meaning, own].map(|side| &side.pipeline.funcs[side.func].stages[side.stage]);
     let mut operands = Operands::new();
     if theirs.values.len() != 1 {
@@ -115,8 +133,12 @@ struct Matching<'a> {
     own: &'a Side<'a>,
     meant: &'a Axes,
     axes: &'a Axes,
+    /// The operations that commute whose operands change places, a bit for each; all ways are tried without it.
+    swaps: Option<u32>,
     /// The leaves that were matched so far, on the way that is tried.
     matched: Cell<usize>,
+    /// The operations that commute so far.
+    met: Cell<u32>,
 }
 
 impl Side<'_> {
@@ -203,6 +225,14 @@ impl Matching<'_> {
             (Kind::Const(a), Kind::Const(b)) if a == b => {
                 self.one_more();
                 Ok(())
+            }
+            (Kind::Binary(op, a, b), Kind::Binary(other, c, d))
+                if op == other && same_type && commutes(*op) && self.swaps.is_some() =>
+            {
+                let n = self.met.replace(self.met.get() + 1);
+                let swapped = self.swaps.is_some_and(|swaps| swaps >> n & 1 == 1);
+                let pairs = if swapped { [(*a, *d), (*b, *c)] } else { [(*a, *c), (*b, *d)] };
+                self.pairs(&wanted, &found, pairs, operands)
             }
             (Kind::Binary(op, a, b), Kind::Binary(other, c, d)) if op == other && same_type => {
                 let begun = (operands.clone(), self.matched.get());
@@ -348,7 +378,8 @@ fn print_coordinates(side: &Side<'_>, args: &[ExprId]) -> String {
     format!("{}({})", side.pipeline.funcs[side.func].name, args.join(", "))
 }
 
-fn commutes(op: BinOp) -> bool {
+/// Returns true for operations whose operands may change places.
+pub(super) fn commutes(op: BinOp) -> bool {
     use BinOp::*;
     matches!(op, Add | Mul | Min | Max | BitAnd | BitOr | BitXor | Eq | Ne)
 }
