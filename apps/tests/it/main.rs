@@ -11,6 +11,7 @@ mod images;
 mod inspected;
 mod limits;
 mod lint;
+mod map;
 mod own;
 #[path = "../../../halide/tests/it/page.rs"]
 mod page;

@@ -96,7 +96,10 @@ fn what_does_not_map_says_the_operation_that_differs() {
     let unfactored = stage(&[x, y, n], read * image("P", 2).read([c, n]));
     let error = texts(&unfactored, "matmul").unwrap_err().to_string();
     assert!(error.contains("instruction `matmul` computes the stage in none of"), "{error}");
-    assert!(error.contains("computes a value to read as `b`, and the definition has") || error.contains("`a`"), "{error}");
+    assert!(
+        error.contains("computes a value to read as `b`, and the definition has") || error.contains("`a`"),
+        "{error}"
+    );
     let error = mappings(&unfactored, ("out", 2), &contractions(), "dot").unwrap_err().to_string();
     assert_eq!(error, "the pipeline has no stage `out.update(1)`");
     let error = mappings(&unfactored, ("out", 1), &contractions(), "fma").unwrap_err().to_string();

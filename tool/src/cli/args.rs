@@ -1,6 +1,6 @@
 //! The command line as a value.
 
-use super::args_common::time;
+use super::args_common::{name_and_value, time};
 use super::examples;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -67,6 +67,9 @@ pub(crate) enum Command {
     /// Write a crate to begin with, with a pipeline, two schedules, a photograph and a command line of its own
     #[command(after_help = examples::NEW)]
     New(NewArgs),
+    /// Say in which ways instructions compute the stages of an app: what `use` in a schedule can name; runs nothing
+    #[command(after_help = examples::MAP)]
+    Map(MapArgs),
     /// Show the sizes and speeds of this machine: what it tells, and typical figures for the rest
     #[command(after_help = examples::MACHINE)]
     Machine(MachineArgs),
@@ -92,6 +95,22 @@ pub(crate) struct NewArgs {
     /// The folder, which is made; its name is that of the crate
     #[arg(value_name = "NAME")]
     pub(crate) path: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MapArgs {
+    /// The app, by name; `halide list` names them all
+    pub(crate) app: String,
+    /// Only this instruction; where it computes no stage, the first difference is told
+    #[arg(long, value_name = "NAME")]
+    pub(crate) instruction: Option<String>,
+    /// A setting of the app; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub(crate) params: Vec<(String, String)>,
+    /// Print one JSON object of {app, rows} and nothing else: a row for each stage and instruction, with its mappings,
+    /// or why there are none
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -73,7 +73,7 @@ pub(crate) enum Backend {
     Eval,
 }
 
-fn name_and_value(text: &str) -> Result<(String, String), String> {
+pub(super) fn name_and_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
         _ => Err("expected NAME=VALUE".to_string()),

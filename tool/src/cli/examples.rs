@@ -55,6 +55,12 @@ Examples:
   halide auto unsharp --advise mine.sched                 say what would make it faster
   halide auto blur --gpu discrete                         with kernels for a GPU";
 
+/// Examples for the help of `map`.
+pub(crate) const MAP: &str = "\
+Examples:
+  halide map matmul                                what computes its stages
+  halide map conv_layer --instruction fma_f32      one instruction, or what differs";
+
 /// Examples for the help of `tune`.
 pub(crate) const TUNE: &str = "\
 Examples:
@@ -170,6 +176,7 @@ mod tests {
             super::BENCH,
             super::REPORT,
             super::NEW,
+            super::MAP,
             super::MACHINE,
             super::COMPLETIONS,
             super::HELP,

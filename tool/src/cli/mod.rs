@@ -26,6 +26,7 @@ mod limit;
 mod lint;
 mod list;
 mod machine;
+mod map;
 mod new;
 mod output;
 mod outputs;
@@ -72,6 +73,7 @@ impl Tool {
             Command::Bench(args) => bench::bench(self, &args),
             Command::Report(args) => report::report(self, &args),
             Command::New(args) => new::new(self, &args),
+            Command::Map(args) => map::map(self, &args),
             Command::Machine(args) => machine::machine(&args),
             Command::Completions { shell } => completions::completions(self, shell),
             Command::Help { command, word } => help::help(self, command.as_deref(), word.as_deref()),

@@ -38,7 +38,10 @@ use crate::plan::{Level, LoopLabel, LoopPlan, StagePlan, StageVar, VarOrigin};
 use crate::schedule::FloatMode;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
-use halide_ir::{self, BufId, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, Scope, Stmt, Sym, build, visit};
+use halide_ir::{
+    self, BufId, DimField, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, Scope, Stmt, Sym, build, visit,
+};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Funcs that are computed in the statement made so far and still need storage around it.
@@ -159,19 +162,28 @@ fn emit_variants<'a>(
     let mut arms: Vec<(Option<&halide_ir::Expr>, Stmt, Pending)> = Vec::new();
     let mut stored_inside = Pending::new();
     for (cond, variant) in all {
+        let known = cond.and_then(|cond| decided(ctx, cond));
+        if known == Some(false) {
+            continue;
+        }
+        let cond = cond.filter(|_| known.is_none());
         let mut own = Pending::new();
         let before = ctx.stores.len();
-        let arm = match (cond, &plan.fail) {
-            (Some(_), _) => emit_variants(ctx, func, stage, variant, scope, &mut own),
-            (None, Some((message, at))) => {
+        let arm = match (cond.is_some() || known.is_some(), &plan.fail) {
+            (true, _) => emit_variants(ctx, func, stage, variant, scope, &mut own),
+            (false, Some((message, at))) => {
                 let place = at.map(|at| format!("{at}: ")).unwrap_or_default();
                 let fault = ctx.program.faults.push(Fault::Promise { what: format!("{place}{message}") });
                 Stmt::Assert { cond: build::boolean(false), fault, args: Vec::new() }
             }
-            (None, None) => emit_nest(ctx, func, stage, plan, scope, &mut own),
+            (false, None) => emit_nest(ctx, func, stage, plan, scope, &mut own),
         };
         stored_inside.extend(&ctx.stores[before..]);
         arms.push((cond, arm, own));
+        if known.is_some() {
+            // Those behind it do not run.
+            break;
+        }
     }
     // A Func that one variant stores inside of its loops is not stored around all of them as well.
     let mut result = build::nothing();
@@ -185,6 +197,20 @@ fn emit_variants<'a>(
         };
     }
     result
+}
+
+/// The truth of a condition of a specialisation, where what this code takes for granted of strides and of pixels decides
+/// it: a buffer of one coordinate may have another stride, and either arm gives the same then.
+fn decided(ctx: &Ctx<'_>, cond: &Expr) -> Option<bool> {
+    let known = |s: Sym| {
+        let Sym::Buffer { buf, dim, field } = s else { return None };
+        let (info, dim) = (&ctx.program.buffers[buf], usize::from(dim));
+        let rule = ctx.rules.iter().find(|rule| rule.property == (buf, dim, field) && !rule.multiple);
+        let is_dense = field == DimField::Stride && info.unit_stride == Some(dim);
+        rule.map(|rule| rule.value.clone()).or_else(|| is_dense.then(|| build::int(1)))
+    };
+    let value = simplify(&visit::substitute(cond, &known), &Facts::new());
+    build::as_bool(&value)
 }
 
 /// The loops of one variant with everything computed inside them.

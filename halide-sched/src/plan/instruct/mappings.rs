@@ -194,8 +194,9 @@ impl Search<'_> {
         let pure = all.len();
         if let Some(rdom) = def.stages[stage].rdom {
             let dims = self.data.rdoms[rdom].dims.iter().zip(0..);
-            all.extend(dims.map(|(dim, n)| {
-                Candidate { vars: vec![Atom::RVar(rdom, n)], extent: constant(self.data, dim.extent) }
+            all.extend(dims.map(|(dim, n)| Candidate {
+                vars: vec![Atom::RVar(rdom, n)],
+                extent: constant(self.data, dim.extent),
             }));
         }
         let accesses = self.accesses();
@@ -292,7 +293,8 @@ impl fmt::Display for MapError {
             MapError::NoStage { func, stage } => write!(f, "the pipeline has no stage `{func}.update({})`", stage - 1),
             MapError::NoInstruction { instruction } => write!(f, "there is no instruction `{instruction}`"),
             MapError::Nothing { instruction, tried, furthest } => {
-                let why = furthest.as_ref().map_or_else(String::new, |why| format!("; the one that came furthest: {why}"));
+                let why =
+                    furthest.as_ref().map_or_else(String::new, |why| format!("; the one that came furthest: {why}"));
                 write!(f, "instruction `{instruction}` computes the stage in none of {tried} assignments{why}")
             }
         }

@@ -122,6 +122,8 @@ fn match_all(matching: &Matching<'_>) -> Result<Operands, Problem> {
     }
     let [wanted, found] = [(meaning, &stored.args), (own, &theirs.args)].map(|(side, args)| side.coordinates(args));
     matching.rows("its result", &wanted, &found, print_coordinates(own, &theirs.args))?;
+    // What comes to the values came further.
+    matching.one_more();
     let root = |e: ExprId| Node { e, known: Rc::default() };
     matching.values(root(stored.values[0]), root(theirs.values[0]), &mut operands)?;
     Ok(operands)

@@ -18,9 +18,9 @@ use super::types::InstructionCall;
 use crate::schedule::InstructionSet;
 use call::Matched;
 pub(super) use funcs::Funcs;
-pub use mappings::{MapError, Mapping, mappings};
 use halide_core::externs::ExternDef;
 use halide_core::ids::FuncId;
+pub use mappings::{MapError, Mapping, mappings};
 use meaning::{Axes, Side, match_meaning};
 
 /// A call that a directive makes of the loops of a stage, with its closure.

@@ -1,0 +1,32 @@
+//! `halide map`: mappings of instructions as text and JSON, and mistakes of users.
+
+use crate::Workplace;
+use crate::bad_input::check;
+use serde_json::Value;
+
+#[test]
+fn stages_are_listed_with_what_computes_them() {
+    let place = Workplace::new();
+    let told = place.succeed("map matmul").stdout;
+    let wanted = "product.update(0)\n  fma_f32: j <- x; a <- a, b <- b\n  fma_f32: j <- y; a <- b, b <- a\n";
+    assert_eq!(told, wanted);
+    let told = place.succeed("map matmul --param type=f64 --json").stdout;
+    let json: Value = serde_json::from_str(&told).unwrap();
+    let row = |row: &&Value| row["stage"] == "product.update(0)" && row["instruction"] == "fma_f64";
+    let rows = json["rows"].as_array().unwrap();
+    let row = rows.iter().find(row).unwrap();
+    assert_eq!(row["mappings"][0]["axes"][0]["variables"][0], "x", "{row}");
+    assert_eq!(row["why_not"], Value::Null);
+}
+
+#[test]
+fn what_differs_is_told_of_an_instruction_that_is_named() {
+    let place = Workplace::new();
+    let told = place.succeed("map blur --instruction fma_f32").stdout;
+    let differs = "instruction `fma_f32` computes the stage in none of 2 assignments; the one that came furthest: \
+                   instruction `fma_f32` computes `c(j) + a() * b(j)`, and the definition has";
+    assert!(told.starts_with("inside\n") && told.contains(differs), "{told}");
+    check(&place, "map blr", &["there is no app `blr`; did you mean `blur`?"]);
+    check(&place, "map blur --instruction fma_f31", &["there is no instruction `fma_f31`; did you mean `fma_f32`?"]);
+    check(&place, "map blur --instruction add", &["there is no instruction `add`; there are dot_u8i8_4,"]);
+}
