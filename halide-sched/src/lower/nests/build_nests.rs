@@ -199,8 +199,8 @@ fn emit_variants<'a>(
     result
 }
 
-/// The truth of a condition of a specialisation, where what this code takes for granted of strides and of pixels decides
-/// it: a buffer of one coordinate may have another stride, and either arm gives the same then.
+/// The truth of a condition of a specialisation, where what this code takes for granted of strides and of pixels
+/// decides it: a buffer of one coordinate may have another stride, and either arm gives the same then.
 fn decided(ctx: &Ctx<'_>, cond: &Expr) -> Option<bool> {
     let known = |s: Sym| {
         let Sym::Buffer { buf, dim, field } = s else { return None };
@@ -209,8 +209,10 @@ fn decided(ctx: &Ctx<'_>, cond: &Expr) -> Option<bool> {
         let is_dense = field == DimField::Stride && info.unit_stride == Some(dim);
         rule.map(|rule| rule.value.clone()).or_else(|| is_dense.then(|| build::int(1)))
     };
-    let value = simplify(&visit::substitute(cond, &known), &Facts::new());
-    build::as_bool(&value)
+    let value = visit::substitute(cond, &known);
+    // Of what speaks of something else, the simplifier decides.
+    let speaks_of_it = value != *cond;
+    speaks_of_it.then(|| simplify(&value, &Facts::new())).and_then(|value| build::as_bool(&value))
 }
 
 /// The loops of one variant with everything computed inside them.

@@ -1,5 +1,5 @@
-//! Search for the ways in which an instruction computes a stage: the deterministic matcher of *ISA Mapper: A Compute and
-//! Hardware Agnostic Deep Learning Compiler* (section 4).
+//! Search for the ways in which an instruction computes a stage: the deterministic matcher of *ISA Mapper: A Compute
+//! and Hardware Agnostic Deep Learning Compiler* (section 4).
 //!
 //! A mapping gives each axis of the instruction a variable of the stage, each variable once, and says what stands for
 //! each operand. Several variables may be one axis where they are contiguous in every access: dimensions beside each
