@@ -206,6 +206,7 @@ fn schedule(
     .to_vec();
     lines.push(format!("{stage}: parallel({place})"));
     lines.push(format!("{stage}: unroll({place})"));
+    lines.push(format!("{stage}.specialize(in.extent(0) > {}): parallel({place})", random.between(1, 9)));
     for n in 0..operands.len() {
         lines.extend([
             format!("g{n}: compute_root()"),

@@ -88,9 +88,13 @@ fn closures_compute_tiles_on_every_engine() {
     let hoisted = format!("{IN_TILES}\nsum: hoist_storage(out, yo)");
     let ahead =
         format!("{AT_ROOT}\nright_copy: compute_at(sum.update(0), ro) store_root() hoist_storage_root() async()");
+    // Several variants of a stage use the instruction by one directive.
+    let variants = format!("{AT_ROOT}\nsum.update(0).specialize(left.extent(0) > 5): parallel(yo)");
+    let unlike = format!("{AT_ROOT}\nsum.update(0).specialize(left.extent(0) > 99): parallel(yo)");
+    let of_variants = [(&*variants, [24, 10]), (&*unlike, [24, 10])];
     let all =
         [(AT_ROOT, [24, 10]), (IN_TILES, [24, 10]), (IN_TILES, [16, 7]), (&hoisted, [24, 10]), (&ahead, [24, 10])];
-    for (schedule, size) in all {
+    for (schedule, size) in all.into_iter().chain(of_variants) {
         let wanted = run(&reference, 12, size).unwrap();
         for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
             let made = compiled(&pipeline, schedule, engine).unwrap_or_else(|error| panic!("{error}"));

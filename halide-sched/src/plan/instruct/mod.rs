@@ -34,13 +34,18 @@ pub(super) fn check(
     set: &NamedInstructions<'_>,
     errors: &mut Errors<'_>,
 ) -> Vec<Called> {
-    let mut calls = Vec::new();
+    let mut calls: Vec<Called> = Vec::new();
     for func in funcs.filter(|func| !of.is_inline(*func)) {
         for (number, stage) in of.drafts[func].stages.iter().enumerate() {
             for variant in with_loops(stage) {
                 for used in &variant.uses {
                     match checked(of, (func, number), variant, used, set.get()) {
                         Ok(None) => {}
+                        // Variants that were opened behind a directive have its call, too.
+                        Ok(Some(_))
+                            if calls
+                                .iter()
+                                .any(|(at, directive, ..)| (*at, *directive) == ((func, number), used.directive)) => {}
                         Ok(Some((call, callee))) => calls.push(((func, number), used.directive, call, callee)),
                         Err(problem) => errors.report(used.directive, problem),
                     }
