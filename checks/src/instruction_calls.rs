@@ -160,6 +160,7 @@ fn interpreted(meaning: &Pipeline, tile: &mut Tile<'_>) -> ExternResult<()> {
     let before = [tile.result().clone()];
     let options = Options { before: Some(&before), ..Options::default() };
     let results = interp::run_with(meaning, &inputs, &[tile.result().region()], &options)?;
+    // Memory that somebody else has cannot be written.
     drop(before);
     tile.result_mut().view_mut()?.copy_from(&results[0])?;
     Ok(())

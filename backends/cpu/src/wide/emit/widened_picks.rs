@@ -6,6 +6,7 @@ use super::super::instruction_table::Op;
 use super::super::interface::Emitted;
 use super::super::machine::{Arg, View};
 use super::kernel::Emit;
+use super::places::Place;
 use super::value::{Parts, by_bits, per_part};
 use crate::shared::lane::Lane;
 use halide_ir::{Elem, Expr, ExprKind, build};
@@ -75,7 +76,8 @@ impl Emit<'_> {
             let ExprKind::Load { buf, index, mask: None } = e.kind() else { return None };
             let linear = self.linear(index);
             let is_ramp = matches!(index.kind(), ExprKind::Ramp { .. });
-            if !is_ramp || !linear.is_affine() || linear.step != 1 {
+            let is_in_memory = self.place_of(*buf).is_ok_and(|(place, _)| !matches!(place, Place::Registers));
+            if !is_ramp || !is_in_memory || !linear.is_affine() || linear.step != 1 {
                 return None;
             }
             all.push((e.clone(), *buf, linear));
