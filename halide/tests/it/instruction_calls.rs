@@ -198,3 +198,31 @@ fn faults_of_closures_name_the_instruction() {
         }
     }
 }
+
+/// A closure that gives other values than its meaning has: what reads memory by them is an error, not a wild read.
+#[test]
+fn values_that_no_meaning_has_are_no_wild_reads() {
+    let (a, table) = (ImageParam::new("a", I32, 1), ImageParam::new("table", I32, 1));
+    let (j, mut c) = (Var::new("j"), Func::new("c"));
+    c[j] = a[j] % 4;
+    let meaning = Pipeline::new([&c]).unwrap();
+    let wrong = Instruction::new("wrong", &meaning).axis("j", Extents::Exactly(4), LoopKind::Serial).calls(|tile| {
+        tile.result_mut().fill(1_000_000i32.into())?;
+        Ok(())
+    });
+    let set = InstructionSet::new().with(wrong).unwrap();
+    let (input, x, mut f, mut out) =
+        (ImageParam::new("input", I32, 1), Var::new("x"), Func::new("f"), Func::new("out"));
+    f[x] = input[x] % 4;
+    out[x] = table[f[x]] + 1;
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let text = "f: compute_root() bound_extent(x, 8) split(x, xo, xi, 4) use(wrong, j=xi)\nout: vectorize(x, 8)";
+    let schedule: Schedule = text.parse().unwrap();
+    for engine in [Engine::Cpu, Engine::Eval] {
+        let made = Compiler::new(&pipeline).instructions(&set).schedule(&schedule).engine(engine).compile().unwrap();
+        let image = |n: i64| AnyBuffer::new(I32, [n]).unwrap();
+        let call = made.inputs().image_named("input", image(8)).image_named("table", image(4));
+        let ran = call.realize_all(&[Region::of_extents([8])]);
+        assert!(ran.is_err(), "{engine:?}: {ran:?}");
+    }
+}
