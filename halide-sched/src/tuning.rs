@@ -381,6 +381,9 @@ pub const SETTLED_ITERATIONS: i64 = 64;
 /// Operations of a meaning whose operands change places in the search for mappings: each doubles the ways to look at.
 pub(crate) const MOST_SWAPS: u32 = 6;
 
+/// The most assignments of axes to variables that the search for mappings tries: nets have tens of them.
+pub(crate) const MOST_ASSIGNMENTS: usize = 5_000;
+
 /// The most operations that the meaning of an instruction has, written out whole. A match tries both orders of operands
 /// that may change places, which takes time with the square of it.
 pub(crate) const MOST_MEANING: u64 = 512;

@@ -127,3 +127,22 @@ fn extents_and_funcs_decide_of_mappings() {
     let pipeline = Pipeline::new([&out]).unwrap();
     assert_eq!(texts(&pipeline, "gemv").unwrap(), ["gemv: i <- x, k.x <- r.x; a <- scaled, x <- v"]);
 }
+
+/// Domains with many dimensions that nothing reads, and instructions with as many axes, end in good time.
+#[test]
+fn many_variables_are_too_many_and_do_not_hang() {
+    let r = RDom::named("r", [(0, 2); 8]);
+    let mut out = Func::new("out");
+    let read: Expr = (0..8).fold(0.expr(), |sum, dim| sum + r.dim(dim));
+    out[Var::new("x")] += image("v", 1).read([read]);
+    let mut c = Func::new("c");
+    let k = RDom::named("k", [(0, 2); 7]);
+    let read: Expr = (0..7).fold(0.expr(), |sum, dim| sum + k.dim(dim) * 3);
+    c[Var::new("i")] = undef::<f32>();
+    c[Var::new("i")] += image("a", 1).read([read]);
+    let wide = Instruction::new("wide", &Pipeline::new([&c]).unwrap()).axis("i", Extents::Any, LoopKind::Serial);
+    let wide = (0..7).fold(wide, |wide, dim| wide.axis(k.dim(dim).name(), Extents::Any, LoopKind::Serial));
+    let set = InstructionSet::new().with(wide).unwrap();
+    let error = mappings(&Pipeline::new([&out]).unwrap(), ("out", 1), &set, "wide").unwrap_err().to_string();
+    assert!(error.contains("instruction `wide` has more than 5000 assignments"), "{error}");
+}

@@ -11,10 +11,11 @@ use crate::plan::affine::{Affine, Atom, affine, constant};
 use crate::plan::diagnostics::Problem;
 use crate::plan::expressions::reachable;
 use crate::plan::types::Source;
-use crate::schedule::{Axis, Extents, Form, Instruction, InstructionSet};
-use crate::tuning::MOST_SWAPS;
+use crate::schedule::{Axis, AxisVar, Extents, Form, Instruction, InstructionSet};
+use crate::tuning::{MOST_ASSIGNMENTS, MOST_SWAPS};
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::pipeline::{Kind, Pipeline, PipelineData};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A way in which an instruction computes a stage.
@@ -42,6 +43,11 @@ pub enum MapError {
     /// The set has no such instruction.
     NoInstruction {
         /// Its name.
+        instruction: String,
+    },
+    /// There are more assignments of variables than are tried.
+    TooMany {
+        /// The instruction.
         instruction: String,
     },
     /// No assignment of variables fits.
@@ -121,6 +127,9 @@ impl Search<'_> {
         let mut found = Found::default();
         for form in self.forms {
             self.assign(form, &candidates, &mut Vec::new(), &mut found);
+            if found.tried > MOST_ASSIGNMENTS {
+                return Err(MapError::TooMany { instruction: self.instruction.name().to_string() });
+            }
             if !found.mappings.is_empty() {
                 return Ok(found.mappings);
             }
@@ -133,6 +142,14 @@ impl Search<'_> {
     fn assign(&self, form: &Form, candidates: &[Candidate], chosen: &mut Vec<Candidate>, found: &mut Found) {
         let Some(axis) = self.instruction.axes().get(chosen.len()) else { return self.matches(form, chosen, found) };
         for candidate in candidates {
+            if found.tried > MOST_ASSIGNMENTS {
+                return;
+            }
+            // What the result moves along is a variable of the Func, and nothing else is.
+            let is_pure = matches!(form.vars.get(chosen.len()), Some(AxisVar::Pure(_)));
+            if is_pure != matches!(candidate.vars[0], Atom::Var(_)) {
+                continue;
+            }
             let is_taken = chosen.iter().any(|other| other.vars.iter().any(|var| candidate.vars.contains(var)));
             if is_taken || !divides(axis, candidate) {
                 continue;
@@ -206,7 +223,9 @@ impl Search<'_> {
             while let Some(run) = runs.pop() {
                 for next in &all[range.clone()] {
                     let vars: Vec<Atom> = run.vars.iter().chain(&next.vars).copied().collect();
-                    if !run.vars.contains(&next.vars[0]) && accesses.iter().all(|at| lie_beside(at, &vars)) {
+                    let is_read = accesses.iter().any(|at| at.iter().any(|form| moves(form, &next.vars[0])));
+                    let is_new = is_read && !run.vars.contains(&next.vars[0]);
+                    if is_new && accesses.iter().all(|at| lie_beside(at, &vars)) {
                         let extent = run.extent.zip(next.extent).and_then(|(a, b)| a.checked_mul(b));
                         joined.push(Candidate { vars: vars.clone(), extent });
                         runs.push(Candidate { vars, extent });
@@ -249,10 +268,14 @@ fn divides(axis: &Axis, candidate: &Candidate) -> bool {
     }
 }
 
+/// Returns true if a coordinate may move along a variable.
+fn moves(form: &Option<Affine>, var: &Atom) -> bool {
+    form.as_ref().is_none_or(|form| form.terms.contains_key(var))
+}
+
 /// Returns true if an access moves along none of these variables, or along each of them alone in dimensions beside each
 /// other, in this order.
 fn lie_beside(coordinates: &[Option<Affine>], vars: &[Atom]) -> bool {
-    let moves = |form: &Option<Affine>, var: &Atom| form.as_ref().is_none_or(|form| form.terms.contains_key(var));
     let dims = |var: &Atom| (0..coordinates.len()).filter(|dim| moves(&coordinates[*dim], var)).collect::<Vec<_>>();
     let of: Vec<Vec<usize>> = vars.iter().map(dims).collect();
     if of.iter().all(Vec::is_empty) {
@@ -265,13 +288,20 @@ fn lie_beside(coordinates: &[Option<Affine>], vars: &[Atom]) -> bool {
     of.iter().zip(vars).all(alone) && of.windows(2).all(|pair| pair[1][0] == pair[0][0] + 1)
 }
 
-/// The number of operations of a meaning whose operands may change places.
+/// The number of operations of a meaning whose operands may change places: of values, not of coordinates.
 fn commuting(form: &Form) -> u32 {
     let data: &PipelineData = &form.pipeline;
     let values = data.funcs.iter().flat_map(|def| def.stages.iter().flat_map(|stage| &stage.values)).copied();
-    let all = reachable(data, &values.collect::<Vec<_>>());
-    let swaps = |e: &&ExprId| matches!(data.exprs[**e].kind, Kind::Binary(op, ..) if commutes(op));
-    (all.iter().filter(swaps).count() as u32).min(MOST_SWAPS)
+    let (mut todo, mut seen, mut count) = (values.collect::<Vec<_>>(), BTreeSet::new(), 0u32);
+    while let Some(e) = todo.pop() {
+        let kind = &data.exprs[e].kind;
+        if !seen.insert(e) || matches!(kind, Kind::Image { .. } | Kind::Call { .. }) {
+            continue;
+        }
+        count += u32::from(matches!(kind, Kind::Binary(op, ..) if commutes(*op)));
+        todo.extend(kind.children());
+    }
+    count.min(MOST_SWAPS)
 }
 
 impl fmt::Display for Mapping {
@@ -292,6 +322,11 @@ impl fmt::Display for MapError {
             MapError::NoStage { func, stage: 0 } => write!(f, "the pipeline has no Func `{func}`"),
             MapError::NoStage { func, stage } => write!(f, "the pipeline has no stage `{func}.update({})`", stage - 1),
             MapError::NoInstruction { instruction } => write!(f, "there is no instruction `{instruction}`"),
+            MapError::TooMany { instruction } => write!(
+                f,
+                "instruction `{instruction}` has more than {MOST_ASSIGNMENTS} assignments to the variables of the stage; \
+                 give it fewer axes"
+            ),
             MapError::Nothing { instruction, tried, furthest } => {
                 let why =
                     furthest.as_ref().map_or_else(String::new, |why| format!("; the one that came furthest: {why}"));
