@@ -5,6 +5,7 @@ pub mod accuracy;
 pub mod at_root;
 pub mod chain;
 pub mod codegen;
+pub mod contractions;
 pub mod graphs;
 pub mod output;
 pub mod polyhedral;

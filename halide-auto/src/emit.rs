@@ -101,7 +101,8 @@ pub(crate) fn innermost_loop(dag: &Dag<'_>, of: (FuncId, usize), shape: &Shape) 
 }
 
 /// A definition, as directives name it: the name of its Func and its number, 0 for the pure one.
-struct Definition(String, usize);
+#[derive(Clone)]
+pub(crate) struct Definition(pub(crate) String, pub(crate) usize);
 
 impl StageName for Definition {
     fn stage_name(&self) -> (String, usize) {

@@ -1,5 +1,7 @@
 //! The reasons that there is no schedule.
 
+use crate::attempt::Attempt;
+use crate::costs::CostError;
 use crate::estimate::EstimateError;
 use crate::tss::TssError;
 use halide_sched::lower::LowerError;
@@ -36,6 +38,13 @@ pub enum AutoError {
     Query(QueryError),
     /// A definition for which no tiles can be chosen.
     Tiles(TssError),
+    /// A pipeline of which no instruction computes a stage.
+    NothingMaps {
+        /// Each instruction and stage with what differs.
+        attempts: Vec<Attempt>,
+    },
+    /// A mistake in the costs of instructions.
+    Costs(CostError),
 }
 
 impl fmt::Display for AutoError {
@@ -59,6 +68,11 @@ impl fmt::Display for AutoError {
             AutoError::Code { reason } => f.write_str(reason),
             AutoError::Query(error) => error.fmt(f),
             AutoError::Tiles(error) => error.fmt(f),
+            AutoError::NothingMaps { attempts } => {
+                f.write_str("no instruction computes a stage of the pipeline")?;
+                attempts.iter().try_for_each(|attempt| write!(f, "\n  {attempt}"))
+            }
+            AutoError::Costs(error) => error.fmt(f),
         }
     }
 }

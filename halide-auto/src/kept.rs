@@ -62,7 +62,7 @@ impl Kept {
 }
 
 /// The names of Funcs that directives place or give loops, and of those in whose loops they place them.
-fn told(given: &Schedule) -> BTreeSet<&str> {
+pub(crate) fn told(given: &Schedule) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for directive in given.directives().iter().filter(|d| is_about_loops(&d.verb)) {
         names.insert(directive.subject.func.as_str());

@@ -54,12 +54,14 @@
 //! ```
 
 mod advise;
+mod attempt;
 mod auto;
 mod begin;
 mod boxes;
 mod chooser;
 mod chosen;
 mod cost;
+mod costs;
 mod dag;
 mod emit;
 mod error;
@@ -69,6 +71,7 @@ mod ground;
 mod group;
 mod import;
 mod inline;
+pub mod isa;
 mod kept;
 mod kernel;
 mod kernels;

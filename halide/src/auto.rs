@@ -2,6 +2,10 @@
 
 use crate::error::Error;
 use crate::pipeline::Pipeline;
+#[cfg(feature = "cpu")]
+use crate::used;
+#[cfg(feature = "cpu")]
+use crate::variant_code::Variant;
 use halide_auto::tss::TssOptions;
 pub use halide_auto::{
     Advice, Advised, Approximation, Auto, AutoError, AutoOptions, Change, EstimateError, Estimates, Group, Part, Parts,
@@ -16,6 +20,8 @@ use halide_ir::target::Target;
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::Plan;
 use halide_sched::schedule::{Schedule, StageName};
+#[cfg(feature = "cpu")]
+use std::fmt::Display;
 
 impl Pipeline {
     /// Chooses a schedule for the sizes that a pipeline will mostly have, without running anything. The schedule is
@@ -243,10 +249,12 @@ impl Pipeline {
 
 /// Facts about the code that is made of a plan.
 #[cfg(feature = "cpu")]
-fn code_facts(plan: &Plan) -> Result<Option<CodeFacts>, AutoError> {
+pub(crate) fn code_facts(plan: &Plan) -> Result<Option<CodeFacts>, AutoError> {
     let lowered = lower(plan, &LowerOptions::default()).map_err(AutoError::Lower)?;
-    let code = halide_cpu::compile(&lowered.program, &halide_cpu::CpuOptions::for_target(&plan.target));
-    let code = code.map_err(|error| AutoError::Code { reason: error.to_string() })?;
+    let failed = |error: &dyn Display| AutoError::Code { reason: error.to_string() };
+    let options = Variant::options(plan, false).map_err(|error| failed(&error))?;
+    let code = halide_cpu::compile(&lowered.program, &options).map_err(|error| failed(&error))?;
+    used::check(plan, &code).map_err(|error| failed(&error))?;
     shaders(&lowered.program, &plan.target)?;
     Ok(Some(CodeFacts { refused: code.refusals().iter().map(|(name, _)| name.clone()).collect() }))
 }
@@ -276,6 +284,6 @@ fn shaders(_: &Program, _: &Target) -> Result<(), AutoError> {
 
 /// Facts that nobody tells.
 #[cfg(not(feature = "cpu"))]
-fn code_facts(_: &Plan) -> Result<Option<CodeFacts>, AutoError> {
+pub(crate) fn code_facts(_: &Plan) -> Result<Option<CodeFacts>, AutoError> {
     Ok(None)
 }

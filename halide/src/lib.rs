@@ -166,6 +166,8 @@ mod input_bounds;
 pub mod input_requirements;
 pub mod inspect;
 mod interleaved;
+pub mod isa;
+
 pub mod limits;
 pub mod machine_file;
 mod memo_table;

@@ -11,6 +11,7 @@ use crate::shown;
 use halide::buffer::Span;
 use halide::call::RunStats;
 use halide::check::Case;
+use halide::isa::{Heuristic, IsaOptions, Mapped};
 use halide::machine::Machine;
 use halide::prelude::*;
 use halide::tune::Tuning;
@@ -287,6 +288,14 @@ impl Job {
     /// As of [`Pipeline::auto_schedule`].
     pub fn auto_schedule(&self, target: &Target, options: &AutoOptions) -> Result<halide::auto::Auto, Error> {
         self.pipeline.auto_schedule_with(target, &self.estimates(), options)
+    }
+
+    /// Chooses instructions for the sizes and parameters of a run.
+    ///
+    /// # Errors
+    /// As of [`Pipeline::auto_isa`].
+    pub fn auto_isa(&self, target: &Target, options: &IsaOptions) -> Result<Mapped, Error> {
+        self.pipeline.auto_isa_with(target, &self.estimates(), options, &mut Heuristic)
     }
 
     /// Predicts the time of a schedule for the sizes and parameters of a run.

@@ -30,3 +30,15 @@ fn what_differs_is_told_of_an_instruction_that_is_named() {
     check(&place, "map blur --instruction fma_f31", &["there is no instruction `fma_f31`; did you mean `fma_f32`?"]);
     check(&place, "map blur --instruction add", &["there is no instruction `add`; there are dot_u8i8_4,"]);
 }
+
+#[test]
+fn schedules_of_instructions_are_chosen_for_a_run() {
+    let place = Workplace::new();
+    let ran = place.succeed("run matmul --schedule auto-isa --size 70x50 --check");
+    let told = "product.update(0): fma_f32: j <- x; a <- a, b <- b (1 of 2), tile ";
+    assert!(ran.stderr.contains(told) && ran.stdout.contains("differs from the interpreter by"), "{}", ran.stderr);
+    let text = place.succeed("run conv_layer --schedule auto-isa --size 20x10 --print schedule").stdout;
+    assert!(text.contains("use(fma_f32, j=ci)") && text.contains("conv: compute_at(output, "), "{text}");
+    let none = "no instruction computes a stage of the pipeline";
+    check(&place, "run blur --schedule auto-isa --size 70x50", &[none]);
+}

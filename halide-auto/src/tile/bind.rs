@@ -14,16 +14,16 @@ use halide_ir::machine::Machine;
 use std::collections::BTreeMap;
 
 /// The nest of a definition.
-pub(super) struct Bound {
-    pub(super) nest: Nest,
+pub(crate) struct Bound {
+    pub(crate) nest: Nest,
     /// The variable of each loop.
-    pub(super) vars: Vec<usize>,
+    pub(crate) vars: Vec<usize>,
     /// The vector instructions of arithmetic for each vector of points.
     pub(super) operations: f64,
 }
 
 /// Reads the nest of a definition, in the regions that its Func is computed in.
-pub(super) fn bind(pricer: &Pricer<'_>, state: &State, of: (FuncId, usize)) -> Result<Bound, TssError> {
+pub(crate) fn bind(pricer: &Pricer<'_>, state: &State, of: (FuncId, usize)) -> Result<Bound, TssError> {
     let dag = pricer.dag;
     let region = pricer.region(state, of.0, 0).unwrap_or_default();
     let domain = dag.domain(of, &region);

@@ -6,7 +6,7 @@
 //!    with vectors in the innermost loop. Where sums can stay in registers, `block` says what is written out of a tile,
 //!    and loops of reductions go around that.
 
-mod bind;
+pub(crate) mod bind;
 mod block;
 mod directives;
 mod spelled;

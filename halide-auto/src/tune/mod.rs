@@ -48,7 +48,7 @@ mod edit;
 mod ladder;
 mod moves;
 mod outcome;
-mod random;
+pub(crate) mod random;
 mod scene;
 mod tuner;
 

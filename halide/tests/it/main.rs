@@ -7,6 +7,7 @@ mod adjoints_refused;
 mod adversary;
 mod asked;
 mod asynchronous;
+mod auto_isa;
 #[cfg(feature = "cpu")]
 mod budget;
 mod callable;

@@ -43,6 +43,8 @@ const MODULES: [(&str, &[&str]); 3] = [
             "tuning",
             "tss",
             "estimate",
+            "attempt",
+            "costs",
             "error",
             "dag",
             "mixed",
@@ -74,6 +76,7 @@ const MODULES: [(&str, &[&str]); 3] = [
             "tile",
             "advise",
             "tune",
+            "isa",
         ],
     ),
 ];

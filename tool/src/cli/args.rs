@@ -134,9 +134,9 @@ pub(crate) struct RunArgs {
     /// write
     #[arg(value_names = ["IN", "OUT"], num_args = 0..=2)]
     pub(crate) files: Vec<PathBuf>,
-    /// A schedule of the app by name, a file with one, or `auto`: one that is chosen for these sizes; the app's best
-    /// one by default
-    #[arg(long, value_name = "NAME|FILE|auto")]
+    /// A schedule of the app by name, a file with one, `auto`: one that is chosen for these sizes, or `auto-isa`: one
+    /// of instructions that compute its stages; the app's best one by default
+    #[arg(long, value_name = "NAME|FILE|auto|auto-isa")]
     pub(crate) schedule: Option<String>,
     /// The engine that runs the pipeline
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
@@ -145,7 +145,8 @@ pub(crate) struct RunArgs {
     /// what the environment variable HALIDE_DEVICE says, or the fastest
     #[arg(long, value_name = "WHICH")]
     pub(crate) device: Option<String>,
-    /// With `--schedule auto`, the floats that it may make of those that are written; none by default
+    /// With `--schedule auto`, the floats that it may make of those that are written; none by default. With `auto-isa`,
+    /// products are added without being rounded first by default
     #[arg(long, value_enum)]
     pub(crate) allow: Option<Allow>,
     #[command(flatten)]

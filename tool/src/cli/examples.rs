@@ -31,7 +31,8 @@ Examples:
   halide run blur --schedule tiles --check                  another schedule, against the interpreter
   halide run blur --schedule mine.sched --explain           a schedule of your own, and what became of it
   halide run blur --schedule tiles --profile                the time of each definition, and what it computed
-  halide run harris --schedule auto --print schedule        a schedule that is chosen";
+  halide run harris --schedule auto --print schedule        a schedule that is chosen
+  halide run matmul --schedule auto-isa --print schedule    one of instructions that compute its stages";
 
 /// Examples for the help of `compare`.
 pub(crate) const COMPARE: &str = "\

@@ -15,6 +15,7 @@ use super::tool::Tool;
 use crate::app::{App, Shows};
 use crate::files::{self, Output};
 use crate::job::{Difference, Job};
+use halide::isa::IsaOptions;
 use halide::prelude::*;
 use halide::schedule::FloatMode;
 use halide_report::html::html;
@@ -26,23 +27,15 @@ use std::path::{Path, PathBuf};
 
 /// The name of the schedule that is chosen for the sizes of a run.
 const AUTO: &str = "auto";
+/// The name of the one that instructions are chosen for.
+const AUTO_ISA: &str = "auto-isa";
 
 /// Runs the app and writes, prints, times or checks what was asked for.
 pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     let app = common::find_app(tool, &args.app)?;
     let (input, output) = named_files(args, app)?;
-    let best = app.best(args.backend == Backend::Gpu, common::target(&args.common).vector_bits);
-    if args.backend == Backend::Gpu && args.schedule.is_none() && !best.is_for_gpu() {
-        note(format!("{} has no schedule with kernels, so `{}` runs on the host", app.name, best.name));
-    }
-    // An app without schedules runs under one that is chosen.
-    let usual = if app.schedules.is_empty() { AUTO } else { best.name };
-    let schedule_name = args.schedule.as_deref().unwrap_or(usual);
-    if schedule_name != AUTO && args.allow.is_some() {
-        let text = "--allow is for schedules that are chosen; add --schedule auto, or say it in a schedule: `f: float(contract)`";
-        return Err(Failure(text.to_string()));
-    }
-    let named = Some(schedule_name).filter(|name| *name != AUTO);
+    let schedule_name = schedule_name(app, args)?;
+    let named = Some(schedule_name).filter(|name| !is_chosen(name));
     let named = common::named_found(app, named, &args.numbers.set)?;
     let output = output.as_deref().map(Output::new).transpose()?;
     let html = args.html.as_deref().map(output::place).transpose()?;
@@ -53,6 +46,7 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let (schedule, text) = match named {
         Some(found) => (found.schedule, Some(found.text)),
+        None if schedule_name == AUTO_ISA => (of_instructions(&job, args)?, None),
         None => (chosen(&job, &runner, args)?, None),
     };
     let (compiled, compile_ms) = busy("compiling", || runner.compile(&job, &schedule, &args.common))?;
@@ -111,6 +105,27 @@ pub(crate) fn run(tool: &Tool, args: &RunArgs) -> Result<(), Failure> {
     result.verdict(&schedule)
 }
 
+/// The name of the schedule: the app's best one, unless one is said.
+fn schedule_name<'n>(app: &'n App, args: &'n RunArgs) -> Result<&'n str, Failure> {
+    let best = app.best(args.backend == Backend::Gpu, common::target(&args.common).vector_bits);
+    if args.backend == Backend::Gpu && args.schedule.is_none() && !best.is_for_gpu() {
+        note(format!("{} has no schedule with kernels, so `{}` runs on the host", app.name, best.name));
+    }
+    // An app without schedules runs under one that is chosen.
+    let usual = if app.schedules.is_empty() { AUTO } else { best.name };
+    let name = args.schedule.as_deref().unwrap_or(usual);
+    if !is_chosen(name) && args.allow.is_some() {
+        let text = "--allow is for schedules that are chosen; add --schedule auto, or say it in a schedule: `f: float(contract)`";
+        return Err(Failure(text.to_string()));
+    }
+    Ok(name)
+}
+
+/// Returns true if no file and no app has the schedule of this name.
+fn is_chosen(name: &str) -> bool {
+    [AUTO, AUTO_ISA].contains(&name)
+}
+
 /// A schedule that is chosen for the sizes of a job.
 fn chosen(job: &Job, runner: &Runner, args: &RunArgs) -> Result<Schedule, Failure> {
     let mut options = AutoOptions::default().floats(args.allow.map_or(FloatMode::Strict, Allow::floats));
@@ -133,6 +148,14 @@ fn chosen(job: &Job, runner: &Runner, args: &RunArgs) -> Result<Schedule, Failur
     }
     chosen.refused.iter().for_each(|line| note(format!("refused: {line}")));
     Ok(chosen.schedule)
+}
+
+/// A schedule of instructions that are chosen for the sizes of a job.
+fn of_instructions(job: &Job, args: &RunArgs) -> Result<Schedule, Failure> {
+    let options = IsaOptions::default().floats(args.allow.map_or(FloatMode::Contract, Allow::floats));
+    let mapped = busy("choosing instructions", || job.auto_isa(&common::target(&args.common), &options))?;
+    mapped.stages.iter().for_each(note);
+    Ok(mapped.schedule)
 }
 
 /// The times of `runs` runs, with a bar if these are several.

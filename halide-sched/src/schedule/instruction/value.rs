@@ -138,6 +138,10 @@ impl Instruction {
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
+    /// Returns the operands whose neighbours along an axis are neighbours in memory, each with the axis.
+    pub fn dense_operands(&self) -> &[(String, String)] {
+        &self.dense
+    }
     /// Returns the treatment of floats that it needs.
     pub fn float_mode(&self) -> FloatMode {
         self.float
