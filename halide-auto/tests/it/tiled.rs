@@ -100,7 +100,7 @@ fn blocks_keep_sums_in_registers() {
     let question =
         Priceable { pipeline: &pipeline, schedule: &schedule, target: &TARGET, machine: &machine, sizes: &sizes };
     let of = tileable(&question, update("c", 0)).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(of.block(), Some(Block { along: Some(0), rows: 4, vectors: 4 }));
+    assert_eq!(of.block(), Some(Block { along: Some(0), rows: 4, vectors: 6 }));
     let text = |sizes: [u64; 3]| {
         let tiling = of.with_sizes(&sizes, &TssOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         tiling.schedule.to_string().trim().to_string()
@@ -108,7 +108,7 @@ fn blocks_keep_sums_in_registers() {
     assert_eq!(
         text([20, 24, 128]),
         "c.update(0): float(contract) split(i, io, ii, 20) split(k.x, k_xo, k_xi, 24) split(j, jo, ji, 128) \
-         split(ii, ii, ir, 4) split(ji, ji, jr, 16) reorder(jr, ir, k_xi, ji, ii, jo, k_xo, io) vectorize(jr, natural) \
+         split(ii, ii, ir, 4) split(ji, ji, jr, 24) reorder(jr, ir, k_xi, ji, ii, jo, k_xo, io) vectorize(jr, natural) \
          unroll(ir) unroll(jr) parallel(io)"
     );
     assert_eq!(
@@ -118,7 +118,7 @@ fn blocks_keep_sums_in_registers() {
     );
     let tiling = of.tile(&TssOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let sizes = tiling.tiles.sizes;
-    assert!(sizes[0].is_multiple_of(4) && (sizes[2].is_multiple_of(32) || sizes[2] == 1599), "{sizes:?}");
+    assert!(sizes[0].is_multiple_of(4) && (sizes[2].is_multiple_of(48) || sizes[2] == 1599), "{sizes:?}");
 }
 
 /// A condition on two coordinates of an element and a term of its sum.
@@ -142,14 +142,15 @@ fn triangles_have_slants_and_smaller_blocks() {
     };
     let sizes = Estimates::new().output("c", [799, 799]);
     let schedule: Schedule = "c.update(0): float(contract)".parse().unwrap_or_else(|e| panic!("{e:?}"));
-    let wide = Block { along: Some(0), rows: 4, vectors: 4 };
+    let wide = Block { along: Some(0), rows: 4, vectors: 6 };
+    let tall = Block { along: Some(0), rows: 6, vectors: 4 };
     let small = Block { along: Some(0), rows: 8, vectors: 1 };
     let cases: [Case; 5] = [
         (|i, j, _| j.gt(i), vec![(0, 2)], small),
         (|i, j, _| (j + 3).le(i), vec![(0, 2)], small),
         (|i, _, k| k.x.expr().ge(i), vec![(0, 1)], wide),
-        (|_, j, _| j.gt(400), Vec::new(), wide),
-        (|i, j, _| (i + j).gt(200), Vec::new(), wide),
+        (|_, j, _| j.gt(400), Vec::new(), tall),
+        (|i, j, _| (i + j).gt(200), Vec::new(), tall),
     ];
     let wide_vectors = Target { vector_bits: 512, threads: 1, ..TARGET };
     let machine = Machine::typical(&wide_vectors);
