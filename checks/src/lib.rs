@@ -11,6 +11,7 @@ pub mod budgets;
 pub mod case;
 mod class;
 pub mod classes;
+pub mod contractions;
 pub mod coverage;
 pub mod device;
 pub mod edges;

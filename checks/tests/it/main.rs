@@ -7,8 +7,8 @@ use halide_checks::coverage::Coverage;
 use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, auto, budgets, classes, edges, externs, families, findings, image_input, instruction_calls, ladder, nests,
-    order, proofs, refusals, runs, schedules, stacks, steps, text, trust, words, work,
+    algebra, auto, budgets, classes, contractions, edges, externs, families, findings, image_input, instruction_calls,
+    ladder, nests, order, proofs, refusals, runs, schedules, stacks, steps, text, trust, words, work,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +114,13 @@ fn inputs_of_extern_stages() {
 #[test]
 fn instructions_of_closures() {
     let failed = failures(120, 70, |_| "instruction calls", instruction_calls::check);
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Schedules from instructions give what the interpreter does, whatever is chosen.
+#[test]
+fn schedules_from_instructions() {
+    let failed = failures(240, 25, |_| "contractions", contractions::check);
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

@@ -33,6 +33,8 @@ pub(super) struct LoopOf {
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
     pub(super) name: String,
+    /// The names of its dimensions, as directives for a copy of it say them.
+    pub(super) dims: Vec<String>,
     /// The bytes of an element.
     pub(super) bytes: i64,
     /// The coordinates that an iteration of each loop moves by: a row for each dimension, the first one first.
@@ -110,6 +112,10 @@ fn operand(pricer: &Pricer<'_>, array: &Array, loops: usize) -> Option<Operand> 
     let image = pipeline.images.enumerate().find(|(_, image)| image.name == array.name);
     let func = || pipeline.funcs.enumerate().find(|(_, func)| func.name == array.name);
     let source = image.map(|(id, _)| Source::Image(id)).or_else(|| func().map(|(id, _)| Source::Func(id)))?;
+    let dims: Vec<String> = match source {
+        Source::Image(image) => (0..pipeline.images[image].dims).map(|dim| format!("_{dim}")).collect(),
+        Source::Func(func) => pipeline.funcs[func].args.iter().map(|var| pipeline.vars[*var].clone()).collect(),
+    };
     let mut stride = 1i64;
     let strides = pricer.dag.whole(source).iter().map(|span| {
         let own = stride;
@@ -121,5 +127,5 @@ fn operand(pricer: &Pricer<'_>, array: &Array, loops: usize) -> Option<Operand> 
     let rows: Vec<Vec<i64>> = array.subscripts.iter().rev().map(row).collect();
     let strides: Vec<i64> = strides.take(rows.len()).collect();
     let bytes = array.element.bytes() as i64;
-    Some(Operand { name: array.name.clone(), bytes, rows, strides })
+    Some(Operand { name: array.name.clone(), dims, bytes, rows, strides })
 }

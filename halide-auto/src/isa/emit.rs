@@ -183,10 +183,10 @@ impl Chosen<'_> {
             Some(level) => f.compute_at(host.clone(), level.as_str()),
             None => f.compute_root(),
         };
-        let dims: Vec<String> = (0..operand.rows.len()).map(|dim| format!("_{dim}")).collect();
+        let dims = &operand.dims;
         let dense = operand.strides.iter().position(|stride| *stride == 1).unwrap_or(0);
         match self.interleaved(operand, copy) {
-            Some((size, lanes)) => interleave(f, &dims, (copy.dense, size), (lanes, self.needle.lanes)),
+            Some((size, lanes)) => interleave(f, dims, (copy.dense, size), (lanes, self.needle.lanes)),
             None => {
                 let mut order = dims.clone();
                 let first = order.remove(copy.dense);

@@ -55,6 +55,8 @@ fn on_machines_with(mnemonic: &str, made: Result<Compiled, Error>) -> Option<Com
         }
         Err(Error::NotEmitted(missing)) => {
             assert!(missing.to_string().contains(&format!("its code has no `{mnemonic}`")), "{missing}");
+            // Machines with vectors of 512 bits have all of the table but sums of four products, maybe.
+            assert!(Target::host().vector_bits < 512 || mnemonic.starts_with("vpdp"), "{missing}");
             None
         }
         Err(error) => panic!("{error}"),
@@ -120,7 +122,7 @@ fn meanings_of_the_table_are_their_instructions() {
             ways += 1;
         }
     }
-    assert!(ways == 0 || ways >= 30, "{ways} ways");
+    assert!(ways == 27 || Target::host().vector_bits < 256, "{ways} ways");
 }
 
 /// Means as users write them: in 32 bits, divided or shifted, by a Func that is inlined.
@@ -354,4 +356,23 @@ fn meanings_have_a_size() {
     let (mut inner, i) = (Func::new("inner"), Var::new("i"));
     inner[i] = (0..40).fold(a[i], |value, _| value + value);
     assert!(refused(inner[j] * 2).contains(says));
+}
+
+/// Code of inner loops counts for the stage whose outer loops are tasks, or loops that other code is around.
+#[test]
+fn instructions_in_loops_inside_of_tasks_are_seen() {
+    let (a, b) = (ImageParam::new("a", F32, 1), ImageParam::new("b", F32, 2));
+    let ((x, y), r) = (vars!(x, y), RDom::named("r", [(1, 4)]));
+    let (mut kept, mut sums, mut out) = (Func::new("kept"), Func::new("sums"), Func::new("out"));
+    kept[(x, y)] = b[(x, y)] + 1f32;
+    sums[(x, y)] += a[r.x + 1] * kept[(x, y)];
+    out[(x, y)] = sums[(x, y)] - sums[(x + 1, y)];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let serial = "kept: compute_root() vectorize(x, natural)
+        sums: compute_root() vectorize(x, natural)
+        sums.update(0): float(contract) split(y, yo, yi, 5) split(x, xo, xi, 32) reorder(xi, yi, r.x, yo, xo) unroll(yi)
+            use(fma_f32, j=xi)";
+    if on_machines_with("vfmadd", compiled(&pipeline, serial)).is_some() {
+        compiled(&pipeline, &format!("{serial} parallel(xo) parallel(yo)\nkept: parallel(y)")).unwrap();
+    }
 }

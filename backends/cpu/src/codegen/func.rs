@@ -60,7 +60,7 @@ pub(super) struct Env<'a> {
     /// The marks that code leaves, if it leaves any.
     pub(super) marks: Option<&'a Marks>,
     /// True if the places of instructions are asked for.
-    pub(super) keep_text: bool,
+    pub(super) has_places: bool,
     /// Instructions of the functions made so far.
     pub(super) spent: AtomicU64,
 }
@@ -210,7 +210,7 @@ pub(super) fn make(
         closures: Map::default(),
         worker,
         mark: OUTSIDE,
-        code_places: env.keep_text.then(|| PlaceTable::new(CodePlace::default())),
+        code_places: env.has_places.then(|| PlaceTable::new(CodePlace::default())),
         args,
         arguments: Map::default(),
         callees: BTreeMap::new(),

@@ -28,7 +28,7 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> EmittedFunction {
     ops.b.switch_to_block(block);
     ops.b.seal_block(block);
     let args = ops.b.block_params(block).to_vec();
-    let mut code_places = env.keep_text.then(|| PlaceTable::new(CodePlace::default()));
+    let mut code_places = env.has_places.then(|| PlaceTable::new(CodePlace::default()));
     if let Some(table) = &mut code_places {
         // Constants lie behind the last location.
         ops.b.set_srcloc(SourceLoc::new(table.number(CodePlace::default())));

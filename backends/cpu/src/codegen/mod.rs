@@ -220,7 +220,7 @@ fn translate(program: &Program, isa: OwnedTargetIsa, options: &CpuOptions) -> Re
         sizes,
         budget: options.budget,
         marks: marks.as_ref(),
-        keep_text: options.keep_text,
+        has_places: options.keep_text || options.note_mnemonics,
         spent: AtomicU64::new(0),
     };
     let made = emit_all(&env)?;

@@ -1,0 +1,126 @@
+//! Schedules from instructions: a sum of products is drawn, of any types, with operands that move along any of its loops
+//! and lie in any order, and what reads it; the mapper's answers are drawn as well. All engines give what the
+//! interpreter does, at sizes that the schedule was not made for.
+
+use crate::failure::{Failure, Outcome, failure};
+use halide::auto::AutoError;
+use halide::check::{Case, Check};
+use halide::isa::{Heuristic, IsaOptions, Random as AnyAnswer};
+use halide::prelude::*;
+use halide_testing::pipelines::Random;
+
+/// The types of two operands and of the sums of their products.
+const TYPES: [[ScalarType; 3]; 6] =
+    [[F32, F32, F32], [F64, F64, F64], [U8, I8, I32], [I16, I16, I32], [I8, U8, I32], [F32, F32, F32]];
+
+/// A drawn case.
+struct Drawn {
+    output: Func,
+    dims: usize,
+}
+
+/// An operand: an image, or a Func of one, at coordinates that are sums of multiples of some variables.
+fn operand(random: &mut Random, name: &str, ty: ScalarType, vars: &[(Expr, bool)]) -> Expr {
+    let mut at: Vec<Expr> = Vec::new();
+    for (n, (var, is_reduction)) in vars.iter().enumerate() {
+        // Sums are over what both move along, and rows of the result are rows of the second one, mostly.
+        let is_used = match (n, is_reduction) {
+            (0, _) => random.one_in(8) != (name == "b"),
+            (_, true) => !random.one_in(10),
+            _ => random.one_in(2),
+        };
+        if !is_used {
+            continue;
+        }
+        let step = if random.one_in(12) { 2 } else { 1 };
+        match at.last_mut().filter(|_| random.one_in(8)) {
+            Some(last) => *last += *var * step,
+            None => at.push(*var * step + i32::from(random.one_in(4))),
+        }
+    }
+    if at.is_empty() {
+        at.push(vars[0].0);
+    }
+    at.truncate(4);
+    if random.one_in(3) {
+        random.shuffle(&mut at);
+    }
+    let image = ImageParam::new(name, ty, at.len());
+    if !random.one_in(4) {
+        return image.read(&at[..]);
+    }
+    let own: Vec<Expr> = ["u", "v", "w", "t"][..at.len()].iter().map(|name| Var::new(name).expr()).collect();
+    let mut func = Func::new(&format!("{name}_kept"));
+    func[&own[..]] = image.read(&own[..]) + cast_to(ty, 1);
+    func.read(&at[..])
+}
+
+fn draw(random: &mut Random) -> Drawn {
+    let dims = 1 + random.below(3);
+    let vars: Vec<Expr> = ["x", "y", "z"][..dims].iter().map(|name| Var::new(name).expr()).collect();
+    let extents = |random: &mut Random| random.pick(&[1, 2, 3, 4, 4, 7, 8, 12, 16, 40]);
+    let spans: Vec<(Expr, Expr)> =
+        (0..1 + random.below(2)).map(|_| (random.pick(&[0, 0, 1]).expr(), extents(random).expr())).collect();
+    let count = spans.len();
+    let domain = RDom::named("r", spans);
+    let reductions = (0..count).map(|dim| (domain.dim(dim).expr(), true));
+    let all: Vec<(Expr, bool)> = vars.iter().map(|var| (*var, false)).chain(reductions).collect();
+    let [a, b, to] = random.pick(&TYPES);
+    let [a, b] = [("a", a), ("b", b)].map(|(name, ty)| cast_to(to, operand(random, name, ty, &all)));
+    let mut sums = Func::new("sums");
+    sums[&vars[..]] = if random.one_in(2) { cast_to(to, vars[0] * 3) } else { cast_to(to, 0) };
+    let before = sums.read(&vars[..]);
+    sums[&vars[..]] = if random.one_in(2) { before + a * b } else { b * a + before };
+    let output = match random.below(4) {
+        0 => sums,
+        1 => crate::funcs::func("out", &vars, max(sums.read(&vars[..]), cast_to(to, 0))),
+        2 => {
+            let bias = ImageParam::new("bias", to, 1);
+            let shifted = crate::funcs::func("shifted", &vars, sums.read(&vars[..]) + bias.read(&vars[..1]));
+            crate::funcs::func("out", &vars, shifted.read(&vars[..]) * cast_to(to, 2))
+        }
+        _ => {
+            let mut next = vars.clone();
+            next[0] += 1;
+            crate::funcs::func("out", &vars, sums.read(&vars[..]) - sums.read(&next[..]))
+        }
+    };
+    Drawn { output, dims }
+}
+
+/// Runs the case of a number on all engines.
+pub fn check(number: u64) -> Result<Outcome, Failure> {
+    let mut random = Random::new(number);
+    let Drawn { output, dims } = draw(&mut random);
+    let pipeline = Pipeline::new([&output]).unwrap_or_else(|e| panic!("a pipeline has mistakes: {e}"));
+    let extents = |random: &mut Random, of: &[i64]| (0..dims).map(|_| random.pick(of)).collect::<Vec<i64>>();
+    let estimated = extents(&mut random, &[1, 8, 16, 33, 64, 64, 200]);
+    let host = Target::host();
+    let bits = random.pick(&[128, 256, 512, 512]).min(host.vector_bits);
+    let target = Target { vector_bits: bits, threads: random.pick(&[1, 1, 2, 3]), ..host };
+    let name = pipeline.funcs[pipeline.outputs[0]].name.clone();
+    let sizes = Estimates::new().output(&name, &estimated);
+    let mut any = AnyAnswer::new(number);
+    let options = IsaOptions::default();
+    let mapped = match random.one_in(3) {
+        true => pipeline.auto_isa_with(&target, &sizes, &options, &mut Heuristic),
+        false => pipeline.auto_isa_with(&target, &sizes, &options, &mut any),
+    };
+    let schedule = match mapped {
+        Ok(mapped) => mapped.schedule,
+        Err(Error::Auto(error)) if matches!(error, AutoError::NothingMaps { .. }) => {
+            return Ok(Outcome::Refused("what no instruction computes".into()));
+        }
+        Err(error) => return Err(failure("no schedule", format!("{error}\n{pipeline}"))),
+    };
+    let check = Check::new(&pipeline).target(&target).schedule("of instructions", &schedule);
+    let runs = [extents(&mut random, &[1, 2, 5, 16, 17]), extents(&mut random, &[1, 3, 8, 31, 48])];
+    let check = runs.iter().fold(check, |check, run| check.case(Case::new(run).seed(number)));
+    match check.run() {
+        Ok(_) => Ok(Outcome::Compared),
+        Err(differences) => {
+            let text = format!("estimated {estimated:?}, {bits} bits\n{differences}\n{pipeline}\n{schedule}");
+            Err(failure("a schedule of instructions", text))
+        }
+    }
+}
