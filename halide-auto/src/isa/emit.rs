@@ -62,7 +62,7 @@ impl Chosen<'_> {
                 let stage = split(schedule.func(reader.as_str()), &theirs, &parts, self.sizes);
                 let within = self.within(&parts);
                 let stage = reordered(stage, within.iter().cloned().chain(loops.clone()));
-                let stage = self.written_out(stage, &parts, true);
+                let stage = self.written_out(stage, &parts);
                 self.tasks(stage, &loops);
                 let f = schedule.func(func.as_str());
                 let f = match loops.first() {
@@ -133,14 +133,14 @@ impl Chosen<'_> {
     }
 
     /// Runs the loops of a tile of the result in vectors, and writes out the rest.
-    fn written_out<'s>(&self, stage: StageSchedule<'s>, parts: &[Parts], splits: bool) -> StageSchedule<'s> {
+    fn written_out<'s>(&self, stage: StageSchedule<'s>, parts: &[Parts]) -> StageSchedule<'s> {
         let vector = parts[self.needle.vector].within.clone();
         let lanes = Amount::Const(self.needle.lanes);
         let has_several = self.sizes[self.needle.vector] > self.needle.lanes;
         let stage = match &vector {
             Some(name) => {
                 let stage = stage.vectorize(name.as_str(), lanes);
-                if has_several && splits { stage.unroll_all(name.as_str()) } else { stage }
+                if has_several { stage.unroll_all(name.as_str()) } else { stage }
             }
             None => stage,
         };

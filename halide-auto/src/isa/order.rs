@@ -5,7 +5,7 @@ use super::memory::{Copied, Order, Tiled};
 use super::needle::Needle;
 use super::tile::Tile;
 use crate::dag::pieces;
-use crate::tuning::MOST_ORDERS;
+use crate::tuning::{MOST_ORDERS, MOST_PERMUTED, TURNED_SHARE};
 use halide_ir::machine::Machine;
 
 /// The lengths of blocks of a reduction: few enough rows for prefetchers to follow, or enough that sums are seldom
@@ -26,18 +26,20 @@ pub(super) fn orders(
     let (short, long): (Vec<usize>, Vec<usize>) = (0..contraction.loops.len())
         .filter(around)
         .partition(|of| pieces(contraction.loops[*of].trips, tile.sizes[*of]) <= 1);
+    // Loops that are the outermost ones anyway stay so, where there are many.
+    let (outermost, inner) = long.split_at(long.len().saturating_sub(MOST_PERMUTED));
     let mut found = Vec::new();
     for block in blocks(contraction, needle, is_own) {
         let tiled = Tiled::new(contraction, tile, block, machine, threads);
-        permutations(&long, &mut Vec::new(), &mut |order| {
+        permutations(inner, &mut Vec::new(), &mut |order| {
             // Loops of one iteration are anywhere: inside of all others, no copy is made in them.
-            let mut loops: Vec<usize> = short.iter().chain(order).copied().collect();
+            let mut loops: Vec<usize> = short.iter().chain(order).chain(outermost.iter().rev()).copied().collect();
             loops.extend(block.map(|(of, _)| of));
             let choices: Vec<Vec<Option<Copied>>> = (0..contraction.operands.len())
                 .map(|n| if n == 0 { vec![None] } else { copies(&tiled, needle, &loops, n) })
                 .collect();
             each(&choices, &mut Vec::new(), &mut |copies| {
-                let total = tiled.price(&loops, copies);
+                let total = tiled.price(&loops, copies) * (1.0 + TURNED_SHARE * turned(contraction, &loops) as f64);
                 found.push(Order { loops: loops.clone(), block, copies: copies.to_vec(), total });
             });
         });
@@ -45,6 +47,14 @@ pub(super) fn orders(
     found.sort_by(|a, b| a.total.total_cmp(&b.total).then(a.copies.len().cmp(&b.copies.len())));
     found.truncate(MOST_ORDERS);
     found
+}
+
+/// The pairs of loops of which the inner one makes larger steps in the result: memory is gone through in leaps.
+fn turned(contraction: &Contraction, order: &[usize]) -> usize {
+    let step = |of: usize| contraction.result().step(of).saturating_abs();
+    let pairs =
+        order.iter().enumerate().flat_map(|(n, inner)| order[n + 1..].iter().map(move |outer| (*inner, *outer)));
+    pairs.filter(|(inner, outer)| step(*outer) > 0 && step(*inner) > step(*outer)).count()
 }
 
 /// The blocks that a reduction may be done in: none, or some of the outermost one.
