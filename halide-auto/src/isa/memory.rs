@@ -8,7 +8,7 @@ use super::contraction::{Contraction, LoopOf, Operand};
 use super::tile::Tile;
 use crate::dag::pieces;
 use crate::tuning::{
-    COPIED_CYCLES, HIDDEN_FAR, LINE, MOST_FOLLOWED, MOST_ROWS, PAGE, PAGED_BYTES, SHORT_RUN, TURNED_CYCLES,
+    COPIED_CYCLES, HIDDEN_FAR, LINE, MOST_FOLLOWED, MOST_ROWS, MOST_SETS, PAGE, PAGED_BYTES, SHORT_RUN, TURNED_CYCLES,
 };
 use halide_ir::machine::Machine;
 use std::cell::RefCell;
@@ -176,7 +176,7 @@ impl<'c> Tiled<'c> {
     fn sets(&self, level: usize) -> Option<(u64, u64)> {
         let cache = self.machine.caches.get(level)?;
         let ways = u64::from(cache.ways.max(1));
-        let sets = (cache.bytes / ways / u64::from(cache.line.max(1))).max(1);
+        let sets = (cache.bytes / ways / u64::from(cache.line.max(1))).clamp(1, MOST_SETS);
         (level == 0 || level + 1 < self.machine.caches.len()).then_some((sets, ways))
     }
 
@@ -274,6 +274,9 @@ fn distinct(operand: &Operand, spans: &[i64], sets: Option<(u64, u64)>) -> u64 {
         }
     }
     let total: u64 = apart.iter().fold(1u64, |all, (_, places)| all.saturating_mul(*places));
+    if run.unsigned_abs().div_ceil(LINE as u64) >= sets {
+        return sets;
+    }
     let mut seen = vec![false; usize::try_from(sets).unwrap_or(0)];
     for n in 0..total.min(MOST_ROWS) {
         let (mut left, mut at) = (n, 0u64);

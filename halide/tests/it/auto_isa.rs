@@ -2,6 +2,7 @@
 
 use halide::check::Check;
 use halide::isa::{Approach, Costs, Heuristic, IsaOptions, Mapped, Random, Replay};
+use halide::machine::{Cache, Machine};
 use halide::prelude::*;
 use halide::schedule::{Extents, FloatMode, Instruction, InstructionSet, LoopKind};
 use halide_skips::{Need, skip};
@@ -187,6 +188,36 @@ fn reasons_are_told_where_nothing_maps() {
     let pipeline = Pipeline::new([&sums]).unwrap();
     let error = pipeline.auto_isa(&Target::host(), &Estimates::new().output("sums", [64])).unwrap_err();
     assert!(error.to_string().contains("sums.update(0): it is no sum over a reduction domain"), "{error}");
+}
+
+/// Machines of any kind, and sizes of any kind, have an answer.
+#[test]
+fn corners_of_machines_and_sizes_have_answers() {
+    let target = Target { threads: 1, ..Target::host() };
+    let typical = Machine::typical(&target);
+    let with = |bytes: u64, ways: u32, line: u32| {
+        let caches = typical.caches.iter().map(|cache| Cache { bytes, ways, line, ..*cache }).collect();
+        Machine { caches, ..typical.clone() }
+    };
+    let machines = [with(u64::MAX, 1, 1), with(0, 0, 0), Machine { caches: Vec::new(), ..typical.clone() }];
+    for machine in machines.iter().chain([&typical]) {
+        for estimated in [[1, 1], [i64::from(i32::MAX), 1], [64, i64::from(i32::MAX)]] {
+            let case = Case { estimated: estimated.to_vec(), ..of("product") };
+            let options = IsaOptions::default().machine(machine);
+            match map(&case, &target, &options, &mut Heuristic) {
+                Ok(mapped) => assert!(mapped.stages[0].cycles > 0.0, "{:?}", mapped.stages),
+                Err(error) => assert!(error.to_string().starts_with("no instruction computes"), "{error}"),
+            }
+        }
+    }
+    // All orders of many loops would take hours.
+    let vars: Vec<Var> = (0..8).map(|n| Var::new(format!("v{n}"))).collect();
+    let at: Vec<Expr> = vars.iter().map(|var| var.expr()).collect();
+    let (left, right) = (ImageParam::new("left", F32, 8), ImageParam::new("right", F32, 1));
+    let (k, mut out) = (RDom::named("k", [(0, 8)]), Func::new("out"));
+    out[&at[..]] += left.read(&[&[k.x.expr()], &at[1..]].concat()[..]) * right[at[0] + k.x];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    drop(pipeline.auto_isa(&target, &Estimates::new().output("out", [16; 8])));
 }
 
 /// Decisions are data: those of a random choice give the same schedule again.
