@@ -10,7 +10,8 @@ use halide::prelude::*;
 use halide_testing::pipelines::Random;
 
 /// The types of two operands and of the sums of their products.
-const TYPES: [[ScalarType; 3]; 5] = [[F32, F32, F32], [F64, F64, F64], [U8, I8, I32], [I16, I16, I32], [I8, U8, I32]];
+const TYPES: [[ScalarType; 3]; 6] =
+    [[F32, F32, F32], [F64, F64, F64], [F32, F32, F32], [U8, I8, I32], [I16, I16, I32], [I8, U8, I32]];
 
 /// A drawn case.
 struct Drawn {
@@ -24,15 +25,15 @@ fn operand(random: &mut Random, name: &str, ty: ScalarType, vars: &[(Expr, bool)
     for (n, (var, is_reduction)) in vars.iter().enumerate() {
         // Sums are over what both move along, and rows of the result are rows of the second one, mostly.
         let is_used = match (n, is_reduction) {
-            (0, _) => random.one_in(8) != (name == "b"),
-            (_, true) => !random.one_in(10),
+            (0, _) => random.one_in(12) != (name == "b"),
+            (_, true) => !random.one_in(20),
             _ => random.one_in(2),
         };
         if !is_used {
             continue;
         }
-        let step = if random.one_in(12) { 2 } else { 1 };
-        match at.last_mut().filter(|_| random.one_in(8)) {
+        let step = if random.one_in(20) { 2 } else { 1 };
+        match at.last_mut().filter(|_| random.one_in(16)) {
             Some(last) => *last += *var * step,
             None => at.push(*var * step + i32::from(random.one_in(4))),
         }
@@ -41,7 +42,7 @@ fn operand(random: &mut Random, name: &str, ty: ScalarType, vars: &[(Expr, bool)
         at.push(vars[0].0);
     }
     at.truncate(4);
-    if random.one_in(3) {
+    if random.one_in(4) {
         random.shuffle(&mut at);
     }
     let image = ImageParam::new(name, ty, at.len());
@@ -57,7 +58,7 @@ fn operand(random: &mut Random, name: &str, ty: ScalarType, vars: &[(Expr, bool)
 fn draw(random: &mut Random) -> Drawn {
     let dims = 1 + random.below(3);
     let vars: Vec<Expr> = ["x", "y", "z"][..dims].iter().map(|name| Var::new(name).expr()).collect();
-    let extents = |random: &mut Random| random.pick(&[1, 2, 3, 4, 4, 7, 8, 12, 16, 40]);
+    let extents = |random: &mut Random| random.pick(&[1, 2, 3, 4, 4, 7, 8, 8, 12, 16, 20, 40]);
     let spans: Vec<(Expr, Expr)> =
         (0..1 + random.below(2)).map(|_| (random.pick(&[0, 0, 1]).expr(), extents(random).expr())).collect();
     let count = spans.len();

@@ -114,7 +114,7 @@ impl Pipeline {
         let question = Priceable { pipeline: self, schedule: &options.keep, target, machine: &machine, sizes };
         let (set, costs, floats) = (&options.set, &options.costs, options.floats);
         let mut mapped = map(&Mappable { question, set, costs, floats }, approach, &mut |plan| code_facts(plan))?;
-        if !mapped.rest.is_empty() {
+        if !std::mem::take(&mut mapped.rest).is_empty() {
             let around = AutoOptions::default().keep(&mapped.schedule).floats(floats).machine(&machine);
             let chosen = self.auto_schedule_with(target, sizes, &around)?;
             mapped.schedule = chosen.schedule.with_instructions(set);

@@ -120,7 +120,7 @@ fn instructions_of_closures() {
 /// Schedules from instructions give what the interpreter does, whatever is chosen.
 #[test]
 fn schedules_from_instructions() {
-    let failed = failures(240, 10, |_| "contractions", contractions::check);
+    let failed = failures(240, 25, |_| "contractions", contractions::check);
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

@@ -51,7 +51,7 @@ pub fn map(
     question.costs.check(question.set).map_err(AutoError::Costs)?;
     let given = question.question.schedule.with_instructions(question.set);
     let (given, stored) = with_operands(question, given);
-    // Sums that nothing is said of are outside of all loops for now.
+    // Sums that nothing is said of are outside of all loops until their places are chosen.
     let at_root = completed(&given, question.question.pipeline, false).with_instructions(question.set);
     let asked = Priceable { schedule: &at_root, ..question.question };
     with_state(&asked, &mut nothing_known, |plan, search, candidate, _| {
