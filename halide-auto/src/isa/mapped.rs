@@ -12,7 +12,8 @@ pub struct Mapped {
     pub schedule: Schedule,
     /// The stages that instructions compute, producers first.
     pub stages: Vec<MappedStage>,
-    /// The number of each answer that was chosen, in order: what [`Replay`](super::Replay) takes.
+    /// The number of each answer that was chosen, in order, also of what the compiler refused then: what
+    /// [`Replay`](super::Replay) takes.
     pub decisions: Vec<usize>,
     /// The Funcs outside of all loops that have no directives yet.
     pub rest: Vec<String>,

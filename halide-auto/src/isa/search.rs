@@ -157,7 +157,6 @@ impl Mapper<'_, '_> {
         let is_own = matches!(home, Home::Own { .. });
         let (mut options, mut passed_over) = self.options(&contraction, of, &spelled, is_own);
         while !options.is_empty() {
-            let decided = self.mapped.decisions.len();
             let (at, number, order) = self.decide(&contraction, &spelled, &options);
             let option = &options[at];
             let (tile, order) = (&option.tiles[number].0, &option.tiles[number].1[order]);
@@ -181,7 +180,6 @@ impl Mapper<'_, '_> {
                 Err(error) => {
                     let instruction = needle.mapping.instruction.clone();
                     self.attempt(&spelled, &instruction, WhyNot::Refused(error.to_string()));
-                    self.mapped.decisions.truncate(decided);
                     let left = &mut options[at].tiles;
                     left.remove(number);
                     if left.is_empty() {
