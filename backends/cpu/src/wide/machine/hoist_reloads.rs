@@ -4,7 +4,8 @@
 //! a value from its slot in each iteration although some registers hold nothing in it, or what is only used outside.
 //! A register that only ever gets the value of one slot in an innermost loop is loaded before it. Then registers that
 //! the loop does not name are given to the slots that it reads most: first those that hold nothing, then those whose
-//! values can wait in slots of their own, stored before the loop and loaded behind it.
+//! values can wait in slots of their own, stored before the loop and loaded behind it. A slot that the loop also stores
+//! to is in its register until the loop is left, and stored there.
 
 use super::allocate::{Laid, registers};
 use super::inner_loops::{InnerLoop, inner_loops};
@@ -22,8 +23,8 @@ struct Read {
     class: RegClass,
     /// Reads in an iteration, but for those of rare blocks.
     count: usize,
-    /// True if the loop stores to it.
-    is_stored: bool,
+    /// Stores in an iteration, of all blocks.
+    stores: usize,
 }
 
 /// Accesses of a loop.
@@ -77,11 +78,15 @@ fn give(
 ) -> usize {
     let mut free = Free::new(laid, &survey.touched, &live.starts[l.blocks.start]);
     let mut waiting = 0;
-    let mut order: Vec<(usize, Read)> = survey.reads.into_iter().filter(|(_, r)| r.count > 0 && !r.is_stored).collect();
-    order.sort_by_key(|(slot, r)| (Reverse(r.count), *slot));
+    let mut order: Vec<(usize, Read)> = survey.reads.into_iter().filter(|(_, r)| r.count > 0).collect();
+    order.sort_by_key(|(slot, r)| (Reverse(r.count + r.stores), *slot));
     for (slot, read) in order {
         let Some((register, waits)) = free.take(read.class) else { continue };
         let (register, slot) = (Allocation::reg(register), stack(slot));
+        if read.stores > 0 {
+            let store = Edit::Move { from: register, to: slot };
+            added.extend(l.exits.iter().map(|exit| (exit.at, exit.rank(), store.clone())));
+        }
         if waits {
             set_aside(laid, live, l, (register, stack(first_slot + waiting)), added);
             waiting += 1;
@@ -130,7 +135,7 @@ impl Survey {
         survey
     }
     fn slot(&mut self, slot: SpillSlot, class: RegClass) -> &mut Read {
-        self.reads.entry(slot.index()).or_insert(Read { class, count: 0, is_stored: false })
+        self.reads.entry(slot.index()).or_insert(Read { class, count: 0, stores: 0 })
     }
     fn read(&mut self, from: Allocation, class: RegClass, count: usize) {
         from.as_reg().into_iter().for_each(|r| self.touched.set(r, true));
@@ -138,7 +143,7 @@ impl Survey {
     }
     /// Notes a write to a location, of the value of a slot if it is one.
     fn write(&mut self, to: Allocation, class: RegClass, from: Option<usize>) {
-        to.as_stack().into_iter().for_each(|slot| self.slot(slot, class).is_stored = true);
+        to.as_stack().into_iter().for_each(|slot| self.slot(slot, class).stores += 1);
         if let Some(register) = to.as_reg() {
             self.touched.set(register, true);
             let known = self.written.entry(register.index()).or_insert(from);
@@ -153,7 +158,7 @@ impl Survey {
             if let Some(slot) = slot
                 && !live.has(register)
                 && let Some(read) = self.reads.get_mut(slot)
-                && !read.is_stored
+                && read.stores == 0
                 && read.count > 0
             {
                 // Other reads of the slot may stay.
@@ -165,12 +170,14 @@ impl Survey {
     }
 }
 
-/// Reads a slot from a register in a loop.
+/// Accesses a register instead of a slot in a loop.
 fn replace(laid: &Laid<'_>, output: &mut Output, l: &InnerLoop, slot: Allocation, register: Allocation) {
     let edits = l.edits(laid, output);
-    for (_, Edit::Move { from, .. }) in &mut output.edits[edits] {
-        if *from == slot {
-            *from = register;
+    for (_, Edit::Move { from, to }) in &mut output.edits[edits] {
+        for place in [from, to] {
+            if *place == slot {
+                *place = register;
+            }
         }
     }
     for inst in l.insts(laid).iter() {
@@ -187,8 +194,7 @@ fn set_aside(laid: &Laid<'_>, live: &Liveness, l: &InnerLoop, at: (Allocation, A
     for exit in &l.exits {
         let is_live = register.as_reg().is_some_and(|r| live.starts[exit.to].has(r));
         if is_live {
-            let rank = if exit.is_inside { 2 } else { 0 };
-            added.push((exit.at, rank, Edit::Move { from: slot, to: register }));
+            added.push((exit.at, exit.rank(), Edit::Move { from: slot, to: register }));
         }
     }
 }

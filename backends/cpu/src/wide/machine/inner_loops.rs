@@ -5,7 +5,7 @@ use super::allocate::Laid;
 use regalloc2::{Block, Function, Inst, InstRange, Output, ProgPoint};
 use std::ops::Range;
 
-/// A loop that contains no other one, and that is entered at its first block.
+/// A loop that is entered at its first block, and mostly contains no other one.
 pub(super) struct InnerLoop {
     pub(super) blocks: Range<usize>,
     /// The blocks that lead into it and nowhere else.
@@ -27,12 +27,29 @@ pub(super) struct Exit {
     pub(super) is_inside: bool,
 }
 
+impl Exit {
+    /// The rank of moves at the point, among which those that are there already have 1: behind those of the loop, and
+    /// before those of what follows.
+    pub(super) fn rank(&self) -> u8 {
+        if self.is_inside { 2 } else { 0 }
+    }
+}
+
 /// Returns the innermost loops.
 pub(super) fn inner_loops(laid: &Laid<'_>) -> Vec<InnerLoop> {
+    made(laid, innermost_ranges)
+}
+
+/// Returns all loops that are entered at their first block only, those inside of others first.
+pub(super) fn loops(laid: &Laid<'_>) -> Vec<InnerLoop> {
+    made(laid, ranges)
+}
+
+fn made(laid: &Laid<'_>, ranges: impl Fn(&[Vec<usize>]) -> Vec<Range<usize>>) -> Vec<InnerLoop> {
     let mut code_positions = vec![0; laid.num_blocks()];
     laid.code_order().into_iter().enumerate().for_each(|(position, block)| code_positions[block] = position);
     let predecessors: Vec<Vec<usize>> = (0..laid.num_blocks()).map(|b| predecessors(laid, b).collect()).collect();
-    innermost_ranges(&predecessors).into_iter().filter_map(|range| inner_loop(laid, range, &code_positions)).collect()
+    ranges(&predecessors).into_iter().filter_map(|range| inner_loop(laid, range, &code_positions)).collect()
 }
 
 /// Returns the runs of blocks, in reverse postorder, that are loops without another loop in them and are entered at the
@@ -48,6 +65,22 @@ pub(super) fn innermost_ranges(predecessors: &[Vec<usize>]) -> Vec<Range<usize>>
             found.push(blocks);
         }
     }
+    found
+}
+
+/// Returns the runs of blocks, in reverse postorder, that are loops and are entered at the first block only; those
+/// inside of others first.
+fn ranges(predecessors: &[Vec<usize>]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for head in 1..predecessors.len() {
+        let Some(last) = predecessors[head].iter().copied().filter(|b| *b >= head).max() else { continue };
+        let blocks = head..last + 1;
+        let is_entered = |b: usize| predecessors[b].iter().any(|from| !blocks.contains(from));
+        if !(head + 1..blocks.end).any(is_entered) {
+            found.push(blocks);
+        }
+    }
+    found.sort_by_key(|blocks| blocks.len());
     found
 }
 

@@ -1,9 +1,9 @@
-//! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), addresses that share
-//! pointers where registers run out ([`strength_reduction`]), counters in the units of addresses ([`scale_counters`]),
-//! tests moved out of loops ([`unswitch`]), short loops unrolled ([`unroll`]), registers chosen ([`allocate`], with
-//! blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`], [`propagate_copies`], and
-//! [`hoist_reloads`] out of [`inner_loops`]), the result checked in debug builds ([`check`]), bytes ([`encode`]). Knows
-//! nothing of loops of programs or of lanes.
+//! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), addresses that
+//! share pointers where registers run out ([`strength_reduction`]), counters in the units of addresses
+//! ([`scale_counters`]), tests moved out of loops ([`unswitch`]), short loops unrolled ([`unroll`]), registers chosen
+//! ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`],
+//! [`propagate_copies`], and [`sink_stores`] and [`hoist_reloads`] out of [`inner_loops`]), the result checked in
+//! debug builds ([`check`]), bytes ([`encode`]). Knows nothing of loops of programs or of lanes.
 
 mod allocate;
 mod block_order;
@@ -29,6 +29,7 @@ mod redundant_moves;
 mod rename;
 mod scale_counters;
 mod simple_loop;
+mod sink_stores;
 mod slice_loads;
 mod strength_reduction;
 mod unroll;
@@ -58,6 +59,7 @@ pub(super) fn finish(mut body: Body) -> Result<Encoded, String> {
     let mut output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
     redundant_moves::remove(&laid, &mut output);
     propagate_copies::propagate(&laid, &mut output);
+    sink_stores::sink(&laid, &mut output);
     if hoist_reloads::hoist(&laid, &mut output) {
         propagate_copies::propagate(&laid, &mut output);
     }
