@@ -23,6 +23,8 @@ pub(crate) struct InPlace {
 pub(crate) struct Aliases {
     /// Inputs with the number of the output buffer that they are in.
     pub(crate) shared: Vec<(ImageId, usize)>,
+    /// True if code with other than exact tails may compute a point of such an output twice.
+    pub(crate) overlap: bool,
     /// Outputs, as bits by position, whose first definition is in memory already.
     pub(crate) in_memory: u64,
 }

@@ -12,7 +12,7 @@ use crate::run_options::How;
 use halide_core::ImageParam;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::{Given, Inputs, RunError};
-use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
+use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem, overlaps};
 
 impl<'c> Call<'c> {
     /// The output buffer number `buffer`, of those that `realize_all_into` takes one per element of the outputs (0 with
@@ -85,6 +85,7 @@ pub(crate) fn bind(
         ruled.push((image, Given::from(view)));
         if engine_shares(compiled.engine()) {
             aliases.shared.push((image, *buffer));
+            aliases.overlap |= overlaps(plan, owner.0);
             let position = pipeline.outputs.iter().position(|f| *f == owner.0).filter(|p| is_copy && *p < 64);
             aliases.in_memory |= position.map_or(0, |p| 1 << p);
         }

@@ -154,14 +154,14 @@ impl Variants {
         required: Required<'_>,
         aliases: &Aliases,
     ) -> Result<(RunStats, VariantKey), Error> {
-        // Where memory is shared, no point may be computed twice.
-        let in_memory = aliases.in_memory;
-        let exact_tails = !aliases.shared.is_empty();
+        // Where memory is shared, no point may be computed twice, and no run begun twice.
+        let Aliases { in_memory, overlap: exact_tails, .. } = *aliases;
+        let is_shared = !aliases.shared.is_empty();
         let mut key = VariantKey { exact_tails, in_memory, marks: how.profile.is_some(), ..VariantKey::default() };
         let mut because = None;
         loop {
             let variant = self.get(plan, key, because.take())?;
-            if !key.checks_in_place && variant.may_end_midway() && (exact_tails || variant.cannot_run_twice()) {
+            if !key.checks_in_place && variant.may_end_midway() && (is_shared || variant.cannot_run_twice()) {
                 key.checks_in_place = true;
                 continue;
             }

@@ -295,3 +295,34 @@ fn the_later_buffer_of_an_input_counts() {
         assert_eq!((first.to_vec(), second.to_vec()), (vec![6, 8], vec![4, 5]), "{engine:?}");
     }
 }
+
+/// Only what is in the memory of an input must compute each point once: outputs beside it keep the main variant.
+#[test]
+fn outputs_beside_one_in_place_keep_their_code() {
+    let (count, input) = (ImageParam::new("count", I32, 0), ImageParam::new("input", I32, 1));
+    let (x, mut out, mut after, mut next) = (Var::new("x"), Func::new("out"), Func::new("after"), Func::new("next"));
+    out[x] = input[x] * count[()];
+    after[()] = count[()] + 1;
+    next[x] = input[x] + 1;
+    let schedule: Schedule = "out: vectorize(x, 8)".parse().unwrap();
+    let beside = Pipeline::new([&out, &after]).unwrap().compile(&schedule, &Target::host()).unwrap();
+    let schedule: Schedule = "next: vectorize(x, 8)".parse().unwrap();
+    let shifted = Pipeline::new([&next]).unwrap().compile(&schedule, &Target::host()).unwrap();
+    for (width, kinds) in [(37, 1), (8, 1), (3, 2)] {
+        let numbers = Buffer::from_fn(&Region::of_extents([width]), |at| at[0] - 4).unwrap();
+        let mut memory = Buffer::from_fn(&Region::of_extents([0i64; 0]), |_| 5).unwrap();
+        let mut results = Buffer::<i32>::new([width]).unwrap();
+        let call = beside.inputs().image(&input, &numbers).in_place(&count, 1);
+        let views = &mut [results.view_mut().unwrap().into_any(), memory.view_mut().unwrap().into_any()];
+        call.realize_all_into(views).unwrap();
+        assert_eq!(results.to_vec(), (0..width).map(|x| (x - 4) * 5).collect::<Vec<_>>());
+        assert_eq!((memory.to_vec(), beside.variants().len()), (vec![6], kinds), "{width}");
+
+        let mut numbers = numbers.into_any();
+        let call = shifted.inputs().in_place(&input, 0);
+        call.realize_all_into(&mut [numbers.view_mut().unwrap()]).unwrap();
+        let found: Buffer<i32> = numbers.try_into().unwrap();
+        assert_eq!(found.to_vec(), (0..width).map(|x| x - 3).collect::<Vec<_>>());
+    }
+    assert!(shifted.variants().iter().any(|key| key.exact_tails), "{:?}", shifted.variants());
+}

@@ -164,7 +164,7 @@ impl std::error::Error for InPlaceError {}
 
 /// Proves that element `element` of an output may be computed in the memory of `image`. Returns true if the output's
 /// first definition then copies the memory to itself, so that it can be left out. The proof is for code with exact
-/// tails.
+/// tails, and for other code where the output does not [overlap](overlaps).
 ///
 /// # Errors
 /// See [`InPlaceProblem`]: the first reason found.
@@ -174,6 +174,14 @@ pub fn in_place(plan: &Plan, image: ImageId, output: FuncId, element: usize) -> 
         InPlaceError { image, output, problem }
     };
     prove(plan, image, output, element).map_err(problem)
+}
+
+/// Returns true if code with other than exact tails may compute points of an output twice: a last chunk is shifted
+/// inwards, or its loops are those of others.
+pub fn overlaps(plan: &Plan, output: FuncId) -> bool {
+    let shifts = |t: &Transform| matches!(t, Transform::Split { tail: PlanTail::AutoShift, .. });
+    let stages = plan.funcs[output].stages.iter().flat_map(|stage| stage.with_loops());
+    plan.groups.iter().any(|group| group.contains(&output)) || stages.flat_map(|stage| &stage.transforms).any(shifts)
 }
 
 fn prove(plan: &Plan, image: ImageId, output: FuncId, element: usize) -> Result<bool, InPlaceProblem> {
