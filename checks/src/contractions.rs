@@ -1,6 +1,6 @@
-//! Schedules from instructions: a sum of products is drawn, of any types, with operands that move along any of its
-//! loops and lie in any order, and what reads it; the mapper's answers are drawn as well. All engines give what the
-//! interpreter does, at sizes that the schedule was not made for.
+//! Schedules from instructions: sums of products are drawn, of any types, with operands that move along any of their
+//! loops and lie in any order, or are sums themselves, and what reads them; the mapper's answers are drawn as well. All
+//! engines give what the interpreter does, at sizes that the schedule was not made for.
 
 use crate::failure::{Failure, Outcome, failure};
 use halide::auto::AutoError;
@@ -19,13 +19,20 @@ struct Drawn {
     dims: usize,
 }
 
-/// An operand: an image, or a Func of one, at coordinates that are sums of multiples of some variables.
-fn operand(random: &mut Random, name: &str, ty: ScalarType, vars: &[(Expr, bool)]) -> Expr {
+/// An operand: an image, a Func of one, or an earlier sum, at coordinates that are sums of multiples of some variables.
+/// The `rows` of the result are mostly those of the second one.
+fn operand(
+    random: &mut Random,
+    (name, ty): (&str, ScalarType),
+    rows: bool,
+    vars: &[(Expr, bool)],
+    earlier: Option<&Func>,
+) -> Expr {
     let mut at: Vec<Expr> = Vec::new();
     for (n, (var, is_reduction)) in vars.iter().enumerate() {
-        // Sums are over what both move along, and rows of the result are rows of the second one, mostly.
+        // Sums are over what both move along, mostly.
         let is_used = match (n, is_reduction) {
-            (0, _) => random.one_in(12) != (name == "b"),
+            (0, _) => random.one_in(12) != rows,
             (_, true) => !random.one_in(20),
             _ => random.one_in(2),
         };
@@ -45,6 +52,9 @@ fn operand(random: &mut Random, name: &str, ty: ScalarType, vars: &[(Expr, bool)
     if random.one_in(4) {
         random.shuffle(&mut at);
     }
+    if let Some(func) = earlier.filter(|func| func.dims() == Some(at.len()) && random.one_in(2)) {
+        return func.read(&at[..]);
+    }
     let image = ImageParam::new(name, ty, at.len());
     if !random.one_in(4) {
         return image.read(&at[..]);
@@ -55,9 +65,8 @@ fn operand(random: &mut Random, name: &str, ty: ScalarType, vars: &[(Expr, bool)
     func.read(&at[..])
 }
 
-fn draw(random: &mut Random) -> Drawn {
-    let dims = 1 + random.below(3);
-    let vars: Vec<Expr> = ["x", "y", "z"][..dims].iter().map(|name| Var::new(name).expr()).collect();
+/// A sum of products of a type; `earlier` is one of the same type.
+fn sum(random: &mut Random, name: &str, vars: &[Expr], types: [ScalarType; 3], earlier: Option<&Func>) -> Func {
     let extents = |random: &mut Random| random.pick(&[1, 2, 3, 4, 4, 7, 8, 8, 12, 16, 20, 40]);
     let spans: Vec<(Expr, Expr)> =
         (0..1 + random.below(2)).map(|_| (random.pick(&[0, 0, 1]).expr(), extents(random).expr())).collect();
@@ -65,24 +74,58 @@ fn draw(random: &mut Random) -> Drawn {
     let domain = RDom::named("r", spans);
     let reductions = (0..count).map(|dim| (domain.dim(dim).expr(), true));
     let all: Vec<(Expr, bool)> = vars.iter().map(|var| (*var, false)).chain(reductions).collect();
-    let [a, b, to] = random.pick(&TYPES);
-    let [a, b] = [("a", a), ("b", b)].map(|(name, ty)| cast_to(to, operand(random, name, ty, &all)));
-    let mut sums = Func::new("sums");
-    sums[&vars[..]] = if random.one_in(2) { cast_to(to, vars[0] * 3) } else { cast_to(to, 0) };
-    let before = sums.read(&vars[..]);
-    sums[&vars[..]] = if random.one_in(2) { before + a * b } else { b * a + before };
-    let output = match random.below(4) {
-        0 => sums,
-        1 => crate::funcs::func("out", &vars, max(sums.read(&vars[..]), cast_to(to, 0))),
+    let [a, b, to] = types;
+    let mut factor = |suffix: &str, ty: ScalarType| {
+        let name = format!("{name}_{suffix}");
+        let earlier = earlier.filter(|_| ty == to);
+        cast_to(to, operand(random, (&name, ty), suffix == "b", &all, earlier))
+    };
+    let (a, b) = (factor("a", a), factor("b", b));
+    let mut sums = Func::new(name);
+    sums[vars] = if random.one_in(2) { cast_to(to, vars[0] * 3) } else { cast_to(to, 0) };
+    let before = sums.read(vars);
+    sums[vars] = if random.one_in(2) { before + a * b } else { b * a + before };
+    sums
+}
+
+fn draw(random: &mut Random) -> Drawn {
+    let dims = 1 + random.below(3);
+    let vars: Vec<Expr> = ["x", "y", "z"][..dims].iter().map(|name| Var::new(name).expr()).collect();
+    let types = random.pick(&TYPES);
+    let to = types[2];
+    let first = sum(random, "sums", &vars, types, None);
+    let more = |random: &mut Random, name: &str| {
+        let earlier = Some(&first).filter(|_| random.one_in(3));
+        sum(random, name, &vars, types, earlier)
+    };
+    let of = |sums: &Func| sums.read(&vars[..]);
+    let output = match random.below(6) {
+        0 => first,
+        1 => crate::funcs::func("out", &vars, max(of(&first), cast_to(to, 0))),
         2 => {
             let bias = ImageParam::new("bias", to, 1);
-            let shifted = crate::funcs::func("shifted", &vars, sums.read(&vars[..]) + bias.read(&vars[..1]));
-            crate::funcs::func("out", &vars, shifted.read(&vars[..]) * cast_to(to, 2))
+            let shifted = crate::funcs::func("shifted", &vars, of(&first) + bias.read(&vars[..1]));
+            crate::funcs::func("out", &vars, of(&shifted) * cast_to(to, 2))
         }
-        _ => {
+        3 => {
             let mut next = vars.clone();
             next[0] += 1;
-            crate::funcs::func("out", &vars, sums.read(&vars[..]) - sums.read(&next[..]))
+            crate::funcs::func("out", &vars, of(&first) - first.read(&next[..]))
+        }
+        // Several sums in the tiles of one Func, as gates are, of which one may lie in another order.
+        n => {
+            let second = more(random, "second");
+            let gate = max(of(&second), cast_to(to, 0));
+            let both = of(&first) + gate;
+            if n == 4 {
+                return Drawn { output: crate::funcs::func("out", &vars, both), dims };
+            }
+            let third = more(random, "third");
+            let mut turned = vars.clone();
+            if random.one_in(3) {
+                turned.reverse();
+            }
+            crate::funcs::func("out", &vars, both - third.read(&turned[..]))
         }
     };
     Drawn { output, dims }

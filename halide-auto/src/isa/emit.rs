@@ -18,6 +18,8 @@ pub(super) struct Chosen<'c> {
     pub(super) home: &'c Home,
     /// The number of threads that share loops.
     pub(super) threads: u32,
+    /// True if it makes the tiles of the Func that reads it; false where another stage does.
+    pub(super) leads: bool,
 }
 
 /// The parts of a loop: over tiles, and in a tile.
@@ -59,11 +61,13 @@ impl Chosen<'_> {
                     contraction.loops.iter().map(|l| l.dim.and_then(|dim| vars.get(dim)).cloned()).collect();
                 let parts = parts(&theirs, self.sizes, taken);
                 let loops: Vec<String> = self.order.loops.iter().filter_map(|of| parts[*of].over.clone()).collect();
-                let stage = split(schedule.func(reader.as_str()), &theirs, &parts, self.sizes);
-                let within = self.within(&parts);
-                let stage = reordered(stage, within.iter().cloned().chain(loops.clone()));
-                let stage = self.written_out(stage, &parts);
-                self.tasks(stage, &loops);
+                if self.leads {
+                    let stage = split(schedule.func(reader.as_str()), &theirs, &parts, self.sizes);
+                    let within = self.within(&parts);
+                    let stage = reordered(stage, within.iter().cloned().chain(loops.clone()));
+                    let stage = self.written_out(stage, &parts);
+                    self.tasks(stage, &loops);
+                }
                 let f = schedule.func(func.as_str());
                 let f = match loops.first() {
                     Some(innermost) => f.compute_at(reader.as_str(), innermost.as_str()),

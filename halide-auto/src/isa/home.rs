@@ -2,7 +2,7 @@
 
 use crate::cost::Pricer;
 use crate::state::{Place, State};
-use crate::tile::bind::bind;
+use crate::tile::bind::bind_reads;
 use halide_core::ids::FuncId;
 
 /// The loops in which the tiles of a contraction are.
@@ -49,13 +49,13 @@ fn reader(pricer: &Pricer<'_>, state: &State, func: FuncId) -> Option<Home> {
     if state.place(at) != Place::Root || !dag.funcs[at].is_pure {
         return None;
     }
-    let bound = bind(pricer, state, (at, 0)).ok()?;
+    let (arrays, order) = bind_reads(pricer, state, (at, 0), func).ok()?;
     let name = &dag.pipeline.funcs[func].name;
-    let array = bound.nest.arrays.iter().find(|array| array.name == *name)?;
+    let array = arrays.iter().find(|array| array.name == *name)?;
     let names = &dag.funcs[at].stages[0].vars;
     // Subscripts begin with the last dimension.
     let var = |subscript: &crate::tss::Subscript| match subscript.terms[..] {
-        [(of, 1)] => Some(names[bound.vars[of]].name.clone()),
+        [(of, 1)] => Some(names[order[of]].name.clone()),
         _ => None,
     };
     let vars: Vec<String> = array.subscripts.iter().rev().map(var).collect::<Option<_>>()?;

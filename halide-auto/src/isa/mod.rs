@@ -14,11 +14,13 @@ mod contraction;
 mod emit;
 mod home;
 mod mapped;
+mod matches;
 mod memory;
 mod needle;
 mod order;
 mod search;
 mod tile;
+mod ways;
 
 pub use crate::attempt::{Attempt, Unsuited, WhyNot};
 pub use crate::costs::{CostError, Costs};

@@ -2,13 +2,13 @@
 
 use super::approach::{Answer, Approach, Choice, ChoiceKind};
 use super::contraction::Contraction;
-use super::emit::Chosen;
 use super::home::{Home, home};
-use super::mapped::{Mapped, MappedStage};
-use super::memory::Order;
+use super::mapped::Mapped;
+use super::matches::Matches;
 use super::needle::Needle;
 use super::order::orders;
 use super::tile::{Tile, tiles};
+use super::ways::{Candidate, Way};
 use crate::attempt::{Attempt, Unsuited, WhyNot};
 use crate::chosen::{CodeFacts, Inspect};
 use crate::cost::Pricer;
@@ -19,8 +19,8 @@ use crate::price::{Priceable, with_state};
 use crate::state::{Place, State};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
-use halide_sched::plan::{Mapping, Plan, mappings, resolve};
-use halide_sched::schedule::{Amount, FloatMode, Instruction, InstructionSet, Schedule};
+use halide_sched::plan::{Mapping, Plan, resolve};
+use halide_sched::schedule::{Amount, FloatMode, InstructionSet, Schedule};
 use std::collections::BTreeSet;
 
 /// A question for instructions.
@@ -49,56 +49,56 @@ pub fn map(
     inspect: &mut Inspect<'_>,
 ) -> Result<Mapped, AutoError> {
     question.costs.check(question.set).map_err(AutoError::Costs)?;
+    let whole = question.question.pipeline;
+    let matches = Matches::new(whole, question.set);
     let given = question.question.schedule.with_instructions(question.set);
-    let (given, stored) = with_operands(question, given);
+    let (given, stored) = with_operands(whole, &matches, given);
     // Sums that nothing is said of are outside of all loops until their places are chosen.
-    let at_root = completed(&given, question.question.pipeline, false).with_instructions(question.set);
+    let at_root = completed(&given, whole, false).with_instructions(question.set);
     let asked = Priceable { schedule: &at_root, ..question.question };
     with_state(&asked, &mut nothing_known, |plan, search, candidate, _| {
+        // Directives that make Funcs change what definitions read.
+        let is_same = plan.pipeline.funcs.len() == whole.funcs.len();
+        let matches = if is_same { matches } else { Matches::new(&plan.pipeline, question.set) };
         let mut mapper = Mapper {
             question,
             plan,
             pricer: &search.pricer,
             state: &candidate.state,
+            given: &given,
             approach,
             inspect,
-            mapped: Mapped { schedule: given.clone(), stages: Vec::new(), decisions: Vec::new(), rest: Vec::new() },
+            candidates: Vec::new(),
+            decisions: Vec::new(),
             attempts: Vec::new(),
-            scheduled: Vec::new(),
         };
         for &func in &plan.pipeline.order {
             for stage in 1..plan.pipeline.funcs[func].stages.len() {
-                mapper.stage((func, stage))?;
+                mapper.candidate((func, stage), &matches);
             }
         }
-        if mapper.mapped.stages.is_empty() {
-            return Err(AutoError::NothingMaps { attempts: mapper.attempts });
+        (0..mapper.candidates.len()).for_each(|n| mapper.choose(n));
+        while let Some((n, error)) = mapper.refusal() {
+            mapper.refuse(n, &error);
+            mapper.choose_again(n);
         }
-        mapper.finish(&stored);
-        Ok(mapper.mapped)
+        mapper.finish(&stored)
     })
 }
 
 /// Directives with pure Funcs outside of all loops that contractions read as operands, and their names: an instruction
 /// reads them from memory.
-fn with_operands(question: &Mappable<'_>, mut given: Schedule) -> (Schedule, Vec<String>) {
-    let Mappable { set, question, .. } = question;
-    let (pipeline, mut stored) = (question.pipeline, Vec::new());
+fn with_operands(pipeline: &Pipeline, matches: &Matches, mut given: Schedule) -> (Schedule, Vec<String>) {
     let said: BTreeSet<String> = given.directives().iter().map(|d| d.subject.func.clone()).collect();
-    let is_free = |name: &String| {
-        let func = pipeline.funcs.enumerate().find(|(_, func)| func.name == *name);
+    let is_free = |name: &str| {
+        let func = pipeline.funcs.enumerate().find(|(_, func)| func.name == name);
         func.is_some_and(|(id, func)| func.is_pure() && !pipeline.outputs.contains(&id)) && !said.contains(name)
     };
-    for func in pipeline.order.iter().map(|id| &pipeline.funcs[*id]) {
-        for stage in 1..func.stages.len() {
-            let sums = set.names().filter(|name| set.find(name).is_some_and(adds));
-            let found = sums.filter_map(|name| mappings(pipeline, (&func.name, stage), set, name).ok());
-            for (_, operand) in found.flatten().flat_map(|mapping| mapping.operands) {
-                if is_free(&operand) && !stored.contains(&operand) {
-                    given.func(operand.as_str()).compute_root();
-                    stored.push(operand);
-                }
-            }
+    let mut stored: Vec<String> = Vec::new();
+    for operand in matches.operands().filter(|operand| is_free(operand)) {
+        if stored.iter().all(|other| other != operand) {
+            given.func(operand).compute_root();
+            stored.push(operand.to_string());
         }
     }
     (given, stored)
@@ -114,168 +114,80 @@ struct Mapper<'m, 'q> {
     plan: &'m Plan,
     pricer: &'m Pricer<'m>,
     state: &'m State,
+    given: &'m Schedule,
     approach: &'m mut dyn Approach,
     inspect: &'m mut Inspect<'q>,
-    mapped: Mapped,
+    /// The stages that instructions compute, producers first.
+    candidates: Vec<Candidate>,
+    decisions: Vec<usize>,
     attempts: Vec<Attempt>,
-    /// The Funcs that have loops now.
-    scheduled: Vec<String>,
-}
-
-/// A mapping with its tiles, each with its orders.
-struct Way {
-    needle: Needle,
-    tiles: Vec<(Tile, Vec<Order>)>,
-}
-
-impl Way {
-    fn cycles(&self) -> f64 {
-        self.tiles.iter().flat_map(|(_, orders)| orders).map(|order| order.total).fold(f64::INFINITY, f64::min)
-    }
 }
 
 impl Mapper<'_, '_> {
-    /// Chooses for one definition, if an instruction computes it.
-    fn stage(&mut self, of: (FuncId, usize)) -> Result<(), AutoError> {
+    /// Finds the ways of one definition.
+    fn candidate(&mut self, of: (FuncId, usize), matches: &Matches) {
         let pipeline = &self.plan.pipeline;
-        let name = pipeline.funcs[of.0].name.clone();
+        let name = &pipeline.funcs[of.0].name;
         let spelled = format!("{name}.update({})", of.1 - 1);
         if told(self.question.question.schedule).contains(name.as_str()) {
-            return Ok(());
+            return;
         }
-        let contraction = match Contraction::of(self.pricer, self.state, of) {
-            Ok(Some(contraction)) => contraction,
-            Ok(None) | Err(_) => {
-                self.attempts.push(Attempt { stage: spelled, instruction: String::new(), why: WhyNot::NoSum });
-                return Ok(());
-            }
+        let Ok(Some(contraction)) = Contraction::of(self.pricer, self.state, of) else {
+            self.attempts.push(Attempt { stage: spelled, instruction: String::new(), why: WhyNot::NoSum });
+            return;
         };
         let home = match pipeline.funcs[of.0].stages.len() {
             2 => home(self.pricer, self.state, of.0),
             _ => Home::Own { is_output: self.pricer.dag.funcs[of.0].is_output },
         };
-        let is_own = matches!(home, Home::Own { .. });
-        let (mut options, mut passed_over) = self.options(&contraction, of, &spelled, is_own);
-        while !options.is_empty() {
-            let (at, number, order) = self.decide(&contraction, &spelled, &options);
-            let option = &options[at];
-            let (tile, order) = (&option.tiles[number].0, &option.tiles[number].1[order]);
-            let mut schedule = self.mapped.schedule.clone();
-            let threads = self.question.question.target.threads;
-            let needle = &option.needle;
-            let chosen = Chosen { contraction: &contraction, needle, sizes: &tile.sizes, order, home: &home, threads };
-            let innermost = chosen.emit(&mut schedule).map(|name| format!("{spelled}.{name}"));
-            match self.compiles(&schedule, innermost.as_deref()) {
-                Ok(()) => {
-                    let choices = options.len() + passed_over.len();
-                    let stage = described(&contraction, needle, tile, order, (spelled, choices), passed_over);
-                    self.mapped.stages.push(stage);
-                    self.mapped.schedule = schedule;
-                    self.scheduled.push(contraction.of.0.clone());
-                    if let Home::Reader { func, .. } = &home {
-                        self.scheduled.push(func.clone());
-                    }
-                    return Ok(());
-                }
-                Err(error) => {
-                    let instruction = needle.mapping.instruction.clone();
-                    self.attempt(&spelled, &instruction, WhyNot::Refused(error.to_string()));
-                    let left = &mut options[at].tiles;
-                    left.remove(number);
-                    if left.is_empty() {
-                        passed_over.push((options.remove(at).needle.mapping, Unsuited::Refused));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks the compiler for a schedule: it makes code of it, with wide vectors in the innermost loop.
-    fn compiles(&mut self, schedule: &Schedule, innermost: Option<&str>) -> Result<(), AutoError> {
-        let Priceable { pipeline, target, .. } = self.question.question;
-        let plan = resolve(pipeline, schedule, target).map_err(AutoError::Schedule)?;
-        let facts = (self.inspect)(&plan)?.unwrap_or_default();
-        match innermost.filter(|name| facts.refused.iter().any(|refused| refused == name)) {
-            None => Ok(()),
-            Some(name) => {
-                Err(AutoError::Code { reason: format!("there is no code with wide vectors for loop `{name}`") })
-            }
-        }
-    }
-
-    /// Runs operands in vectors that have no loops otherwise, and notes the Funcs outside of all loops that are left.
-    fn finish(&mut self, stored: &[String]) {
-        let pipeline = &self.plan.pipeline;
-        for &id in &pipeline.order {
-            let func = &pipeline.funcs[id];
-            if self.scheduled.contains(&func.name) || self.state.place(id) != Place::Root {
-                continue;
-            }
-            if !stored.contains(&func.name) {
-                self.mapped.rest.push(func.name.clone());
-                continue;
-            }
-            let names: Vec<&str> = func.args.iter().map(|var| pipeline.vars[*var].as_str()).collect();
-            let [first, .., last] = names[..] else { continue };
-            let stage = self.mapped.schedule.func(func.name.as_str()).vectorize(first, Amount::Natural);
-            if self.question.question.target.threads > 1 {
-                drop(stage.parallel(last));
-            }
-        }
+        let (ways, passed_over) = self.ways(&contraction, of, matches, (&spelled, matches!(home, Home::Own { .. })));
+        let (refused, chosen) = (BTreeSet::new(), None);
+        let candidate = Candidate { spelled, contraction, home, ways, passed_over, refused, chosen, is_apart: false };
+        self.candidates.push(candidate);
     }
 
     /// The mappings of all instructions with their tiles, and those that are not taken.
-    fn options(
+    fn ways(
         &mut self,
         contraction: &Contraction,
         of: (FuncId, usize),
-        spelled: &str,
-        is_own: bool,
+        matches: &Matches,
+        (spelled, is_own): (&str, bool),
     ) -> (Vec<Way>, Vec<(Mapping, Unsuited)>) {
         let Mappable { question, set, costs, floats } = *self.question;
-        let (mut options, mut passed_over) = (Vec::new(), Vec::new());
+        let (mut ways, mut passed_over) = (Vec::new(), Vec::new());
         let ty = self.plan.pipeline.funcs[of.0].types[0];
         let lanes = question.target.natural_lanes(ty);
-        let sums = set.names().filter_map(|name| set.find(name)).filter(|instruction| adds(instruction));
-        for instruction in sums {
-            let name = instruction.name();
-            let found = match mappings(&self.plan.pipeline, (&contraction.of.0, of.1), set, name) {
+        for matched in matches.of(&contraction.of.0, of.1) {
+            let name = &matched.instruction;
+            let Some(instruction) = set.find(name) else { continue };
+            let found = match &matched.found {
                 Ok(found) => found,
                 Err(error) => {
-                    self.attempt(spelled, name, WhyNot::Differs(error));
+                    self.attempt(spelled, name, WhyNot::Differs(error.clone()));
                     continue;
                 }
             };
             let cycles = costs.of(name, question.machine);
             for mapping in found {
-                let option = match instruction.float_mode() > floats {
+                let way = match instruction.float_mode() > floats {
                     true => Err(Unsuited::Floats),
-                    false => Needle::new(contraction, instruction, &mapping, lanes, cycles)
-                        .and_then(|needle| self.option(contraction, needle, is_own)),
+                    false => Needle::new(contraction, instruction, mapping, lanes, cycles)
+                        .and_then(|needle| self.way(contraction, needle, is_own)),
                 };
-                match option {
-                    Ok(option) => options.push(option),
+                match way {
+                    Ok(way) => ways.push(way),
                     Err(why) => {
                         self.attempt(spelled, name, WhyNot::Unsuited(why));
-                        passed_over.push((mapping, why));
+                        passed_over.push((mapping.clone(), why));
                     }
                 }
             }
         }
-        (options, passed_over)
+        (ways, passed_over)
     }
 
-    /// Notes a reason, once.
-    fn attempt(&mut self, stage: &str, instruction: &str, why: WhyNot) {
-        let attempt = Attempt { stage: stage.to_string(), instruction: instruction.to_string(), why };
-        let text = attempt.to_string();
-        if self.attempts.iter().all(|other| other.to_string() != text) {
-            self.attempts.push(attempt);
-        }
-    }
-
-    fn option(&self, contraction: &Contraction, needle: Needle, is_own: bool) -> Result<Way, Unsuited> {
+    fn way(&self, contraction: &Contraction, needle: Needle, is_own: bool) -> Result<Way, Unsuited> {
         let Priceable { machine, target, .. } = self.question.question;
         let tiles = tiles(contraction, &needle, machine);
         if tiles.is_empty() {
@@ -289,64 +201,151 @@ impl Mapper<'_, '_> {
         if tiles.is_empty() { Err(Unsuited::Layout) } else { Ok(Way { needle, tiles }) }
     }
 
-    /// Asks for the mapping, the tile and the order.
-    fn decide(&mut self, contraction: &Contraction, stage: &str, options: &[Way]) -> (usize, usize, usize) {
-        let answer = |text: String, cycles: f64| Answer { text, cycles };
-        let answers = options.iter().map(|option| answer(option.needle.mapping.to_string(), option.cycles()));
-        let at = self.ask(ChoiceKind::Mapping, stage, answers.collect());
-        let all = &options[at].tiles;
-        let answers = all.iter().map(|(tile, orders)| {
-            let best = orders.iter().map(|order| order.total).fold(f64::INFINITY, f64::min);
-            let sizes = named(contraction, &tile.sizes).map(|(name, size)| format!("{name} {size}"));
-            answer(sizes.collect::<Vec<_>>().join(" x "), best)
-        });
-        let tile = self.ask(ChoiceKind::Tile, stage, answers.collect());
-        let answers = all[tile].1.iter().map(|order| {
-            let loops = order.loops.iter().rev().map(|of| contraction.loops[*of].name.as_str());
-            let copies = order.copies.iter().map(|copy| contraction.operands[copy.operand].name.as_str());
-            let (loops, copies) = (loops.collect::<Vec<_>>(), copies.collect::<Vec<_>>());
-            answer(format!("{}; copies of {}", loops.join(" "), copies.join(", ")), order.total)
-        });
-        let order = self.ask(ChoiceKind::Order, stage, answers.collect());
-        (at, tile, order)
+    /// Notes a reason, once.
+    fn attempt(&mut self, stage: &str, instruction: &str, why: WhyNot) {
+        let attempt = Attempt { stage: stage.to_string(), instruction: instruction.to_string(), why };
+        let text = attempt.to_string();
+        if self.attempts.iter().all(|other| other.to_string() != text) {
+            self.attempts.push(attempt);
+        }
     }
 
-    fn ask(&mut self, kind: ChoiceKind, stage: &str, answers: Vec<Answer>) -> usize {
-        let choice = Choice { kind, stage, answers: &answers };
+    /// The first of the stages in the tiles of a Func, of those before `n`.
+    fn leader(&self, n: usize) -> Option<&Candidate> {
+        let reader = self.candidates[n].reader()?;
+        self.candidates[..n].iter().find(|other| other.chosen.is_some() && other.reader() == Some(reader))
+    }
+
+    /// Chooses for a stage, until a choice is legal beside those before. What is left is in loops of its own where its
+    /// reader has tiles that do not suit it.
+    fn choose(&mut self, n: usize) {
+        loop {
+            let frame = self.leader(n).and_then(Candidate::frame);
+            let mut left = self.candidates[n].left(frame.as_ref());
+            if left.is_empty() && frame.is_some() {
+                self.candidates[n].is_apart = true;
+                left = self.candidates[n].left(None);
+            }
+            if left.is_empty() {
+                return;
+            }
+            let stage = self.candidates[n].spelled.clone();
+            let answers = self.candidates[n].mappings(&left);
+            let (way, tiles) = &left[self.ask(ChoiceKind::Mapping, &stage, &answers)];
+            let answers = self.candidates[n].tiles(*way, tiles);
+            let (tile, orders) = &tiles[self.ask(ChoiceKind::Tile, &stage, &answers)];
+            let answers = self.candidates[n].orders(*way, *tile, orders);
+            let order = orders[self.ask(ChoiceKind::Order, &stage, &answers)];
+            self.candidates[n].chosen = Some((*way, *tile, order));
+            let Priceable { pipeline, target, .. } = self.question.question;
+            match resolve(pipeline, &self.schedule(n + 1).0, target) {
+                Ok(_) => return,
+                Err(error) => self.refuse(n, &AutoError::Schedule(error)),
+            }
+        }
+    }
+
+    fn ask(&mut self, kind: ChoiceKind, stage: &str, answers: &[Answer]) -> usize {
+        let choice = Choice { kind, stage, answers };
         let answer = self.approach.choose(&choice).min(answers.len().saturating_sub(1));
-        self.mapped.decisions.push(answer);
+        self.decisions.push(answer);
         answer
     }
-}
 
-/// Returns true for an instruction that adds to its result.
-fn adds(instruction: &Instruction) -> bool {
-    let stages = |meaning: &Pipeline| meaning.outputs.first().map_or(0, |id| meaning.funcs[*id].stages.len());
-    instruction.meanings().iter().any(|meaning| stages(meaning) > 1)
-}
+    /// Takes back what is chosen for a stage.
+    fn refuse(&mut self, n: usize, error: &AutoError) {
+        let candidate = &mut self.candidates[n];
+        let Some((way, tile, _)) = candidate.chosen.take() else { return };
+        candidate.refused.insert((way, tile));
+        let (stage, instruction) = (candidate.spelled.clone(), candidate.ways[way].needle.mapping.instruction.clone());
+        self.attempt(&stage, &instruction, WhyNot::Refused(error.to_string()));
+    }
 
-/// The loops of which a tile has several iterations.
-fn named<'c>(contraction: &'c Contraction, sizes: &'c [i64]) -> impl Iterator<Item = (&'c str, i64)> {
-    let all = contraction.loops.iter().zip(sizes).filter(|(_, size)| **size > 1);
-    all.map(|(l, size)| (l.name.as_str(), *size))
-}
+    /// Chooses anew for a stage, and for those after it in the tiles of the same Func.
+    fn choose_again(&mut self, n: usize) {
+        let func = |candidate: &Candidate| match &candidate.home {
+            Home::Reader { func, .. } => Some(func.clone()),
+            Home::Own { .. } => None,
+        };
+        let own = func(&self.candidates[n]);
+        let others = (n + 1..self.candidates.len()).filter(|m| own.is_some() && func(&self.candidates[*m]) == own);
+        let again: Vec<usize> = std::iter::once(n).chain(others).collect();
+        for m in &again {
+            (self.candidates[*m].chosen, self.candidates[*m].is_apart) = (None, false);
+        }
+        again.into_iter().for_each(|m| self.choose(m));
+    }
 
-fn described(
-    contraction: &Contraction,
-    needle: &Needle,
-    tile: &Tile,
-    order: &Order,
-    (stage, choices): (String, usize),
-    passed_over: Vec<(Mapping, Unsuited)>,
-) -> MappedStage {
-    let copies = order.copies.iter().map(|copy| contraction.operands[copy.operand].name.clone());
-    MappedStage {
-        stage,
-        mapping: needle.mapping.clone(),
-        choices,
-        tile: named(contraction, &tile.sizes).map(|(name, size)| (name.to_string(), size)).collect(),
-        copies: copies.collect(),
-        cycles: order.total,
-        passed_over,
+    /// The directives of the first so many stages, and the innermost loop around the tiles of each.
+    fn schedule(&self, count: usize) -> (Schedule, Vec<(usize, String)>) {
+        let (mut schedule, mut innermost) = (self.given.clone(), Vec::new());
+        for (n, candidate) in self.candidates[..count].iter().enumerate() {
+            let threads = self.question.question.target.threads;
+            let Some(chosen) = candidate.directives(threads, self.leader(n).is_none()) else { continue };
+            if let Some(name) = chosen.emit(&mut schedule) {
+                innermost.push((n, format!("{}.{name}", candidate.spelled)));
+            }
+        }
+        (schedule, innermost)
+    }
+
+    /// The loops of the first so many stages for which the compiler makes no code with wide vectors.
+    fn inspected(&mut self, count: usize) -> Result<Option<usize>, AutoError> {
+        let Priceable { pipeline, target, .. } = self.question.question;
+        let (schedule, innermost) = self.schedule(count);
+        let plan = resolve(pipeline, &schedule, target).map_err(AutoError::Schedule)?;
+        let facts = (self.inspect)(&plan)?.unwrap_or_default();
+        Ok(innermost.iter().find(|(_, name)| facts.refused.contains(name)).map(|(n, _)| *n))
+    }
+
+    /// The first stage that the compiler refuses as it is chosen, and why. It is asked for all stages at once, and for
+    /// fewer only where it refuses these.
+    fn refusal(&mut self) -> Option<(usize, AutoError)> {
+        let chosen: Vec<usize> = (0..self.candidates.len()).filter(|n| self.candidates[*n].chosen.is_some()).collect();
+        let last = *chosen.last()?;
+        match self.inspected(last + 1) {
+            Ok(None) => None,
+            Ok(Some(n)) => {
+                let name = self.schedule(n + 1).1.pop().map_or_else(String::new, |(_, name)| name);
+                let reason = format!("there is no code with wide vectors for loop `{name}`");
+                Some((n, AutoError::Code { reason }))
+            }
+            Err(error) => {
+                let first = chosen.iter().find_map(|n| self.inspected(n + 1).err().map(|error| (*n, error)));
+                Some(first.unwrap_or((last, error)))
+            }
+        }
+    }
+
+    /// The answer. Operands that have no loops otherwise run in vectors, and the Funcs outside of all loops that are
+    /// left are told.
+    fn finish(self, stored: &[String]) -> Result<Mapped, AutoError> {
+        let (mut schedule, _) = self.schedule(self.candidates.len());
+        let stages: Vec<_> = self.candidates.iter().filter_map(Candidate::described).collect();
+        if stages.is_empty() {
+            return Err(AutoError::NothingMaps { attempts: self.attempts });
+        }
+        let chosen = self.candidates.iter().filter(|candidate| candidate.chosen.is_some());
+        let scheduled: BTreeSet<&str> =
+            chosen.flat_map(|c| std::iter::once(c.contraction.of.0.as_str()).chain(c.reader())).collect();
+        let pipeline = &self.plan.pipeline;
+        let mut rest = Vec::new();
+        for &id in &pipeline.order {
+            let func = &pipeline.funcs[id];
+            if scheduled.contains(func.name.as_str()) || self.state.place(id) != Place::Root {
+                continue;
+            }
+            if !stored.contains(&func.name) {
+                rest.push(func.name.clone());
+                continue;
+            }
+            let names: Vec<&str> = func.args.iter().map(|var| pipeline.vars[*var].as_str()).collect();
+            let [first, .., last] = names[..] else { continue };
+            let stage = schedule.func(func.name.as_str()).vectorize(first, Amount::Natural);
+            if self.question.question.target.threads > 1 {
+                drop(stage.parallel(last));
+            }
+        }
+        Ok(Mapped { schedule, stages, decisions: self.decisions, rest })
     }
 }

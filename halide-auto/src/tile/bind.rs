@@ -27,7 +27,7 @@ pub(crate) fn bind(pricer: &Pricer<'_>, state: &State, of: (FuncId, usize)) -> R
     let dag = pricer.dag;
     let region = pricer.region(state, of.0, 0).unwrap_or_default();
     let domain = dag.domain(of, &region);
-    let points = Points::new(dag, of, state, &domain)?;
+    let points = Points::new(dag, of, state, &domain, &|_| true)?;
     let (vars, along) = order(dag, of, &points);
     let stage = &dag.funcs[of.0].stages[of.1];
     let loops = loops(&stage.vars, &vars, &domain, along, stage.any_order);
@@ -37,6 +37,21 @@ pub(crate) fn bind(pricer: &Pricer<'_>, state: &State, of: (FuncId, usize)) -> R
     let nest = Nest { loops, arrays, slants };
     let operations = operations(&work, along, pricer.machine, nest.widest());
     Ok(Bound { nest, vars, operations })
+}
+
+/// Reads how a definition accesses one buffer alone, whatever the others are indexed by: the array, and the variable of
+/// each loop.
+pub(crate) fn bind_reads(
+    pricer: &Pricer<'_>,
+    state: &State,
+    of: (FuncId, usize),
+    read: FuncId,
+) -> Result<(Vec<Array>, Vec<usize>), TssError> {
+    let dag = pricer.dag;
+    let region = pricer.region(state, of.0, 0).unwrap_or_default();
+    let points = Points::new(dag, of, state, &dag.domain(of, &region), &|source| source == Source::Func(read))?;
+    let (vars, _) = order(dag, of, &points);
+    Ok((arrays(dag, &points, &vars), vars))
 }
 
 /// An access of an element, with the elements that its coordinates go on by, for each variable.
@@ -56,7 +71,14 @@ struct Points {
 }
 
 impl Points {
-    fn new(dag: &Dag<'_>, of: (FuncId, usize), state: &State, domain: &Spans) -> Result<Points, TssError> {
+    /// Reads the accesses of the buffers that are `wanted`.
+    fn new(
+        dag: &Dag<'_>,
+        of: (FuncId, usize),
+        state: &State,
+        domain: &Spans,
+        wanted: &dyn Fn(Source) -> bool,
+    ) -> Result<Points, TssError> {
         let middle: Vec<i64> = domain.iter().map(|span| span.0.saturating_add(extent(*span) / 2)).collect();
         let here = Seen::at(dag, of, state, &middle);
         let moved: Vec<(i64, Seen)> = (0..middle.len())
@@ -95,7 +117,7 @@ impl Points {
             moved.iter().map(|(by, seen)| (*by, list(seen, n))).collect()
         };
         let store = access(own, &here.store, &each(|seen, _| Some(&seen.store), 0))?;
-        let reads = here.reads.iter().enumerate();
+        let reads = here.reads.iter().enumerate().filter(|(_, e)| wanted(e.source));
         let reads = reads.map(|(n, e)| access(e.source, &e.at, &each(|seen, n| Some(&seen.reads.get(n)?.at), n)));
         let own_reads = here.own_reads.iter().enumerate();
         let own_reads = own_reads.map(|(n, at)| access(own, at, &each(|seen, n| seen.own_reads.get(n), n)));

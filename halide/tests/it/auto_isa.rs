@@ -23,9 +23,20 @@ fn case(name: &'static str, out: &Func, estimated: &[i64], runs: &[&[i64]]) -> C
 const PLANE: [&[i64]; 5] = [&[64, 40], &[1, 1], &[7, 5], &[33, 17], &[100, 3]];
 
 /// `out(x, y) += a * b` with a sum over k of this many terms, and operands of these types at these coordinates.
-fn product([a, b, to]: [ScalarType; 3], terms: i64, at: impl Fn(Expr, Expr, Expr) -> [[Expr; 2]; 2]) -> Func {
-    let (a, b) = (ImageParam::new("a", a, 2), ImageParam::new("b", b, 2));
-    let ((x, y), k, mut out) = (vars!(x, y), RDom::named("k", [(0, terms as i32)]), Func::new("out"));
+fn product(types: [ScalarType; 3], terms: i64, at: impl Fn(Expr, Expr, Expr) -> [[Expr; 2]; 2]) -> Func {
+    product_of("out", ["a", "b"], types, terms, at)
+}
+
+/// A sum as of [`product`], of other names.
+fn product_of(
+    name: &str,
+    [a_name, b_name]: [&str; 2],
+    [a, b, to]: [ScalarType; 3],
+    terms: i64,
+    at: impl Fn(Expr, Expr, Expr) -> [[Expr; 2]; 2],
+) -> Func {
+    let (a, b) = (ImageParam::new(a_name, a, 2), ImageParam::new(b_name, b, 2));
+    let ((x, y), k, mut out) = (vars!(x, y), RDom::named("k", [(0, terms as i32)]), Func::new(name));
     let [[a0, a1], [b0, b1]] = at(x.expr(), y.expr(), k.x.expr());
     out[(x, y)] += cast_to(to, a[(a0, a1)]) * cast_to(to, b[(b0, b1)]);
     out
@@ -66,6 +77,15 @@ fn cases() -> Vec<Case> {
     let line = ImageParam::new("line", F64, 1);
     let matrix = ImageParam::new("matrix", F64, 2);
     vector[x] += line[k.x] * matrix[(x, k.x)];
+    let gate = |name, second| product_of(name, ["a", second], [F32; 3], 20, rows);
+    let (open, value) = (gate("open", "c"), gate("value", "b"));
+    let longer = product_of("longer", ["d", "e"], [F32; 3], 37, rows);
+    let step = ImageParam::new("step", I32, 0);
+    let table = ImageParam::new("table", F32, 2);
+    let (mut gated, mut turned, mut stepped) = (Func::new("gated"), Func::new("turned"), Func::new("stepped"));
+    gated[(x, y)] = max(open[(x, y)], 0.0) * value[(x, y)] + longer[(x, y)];
+    turned[(x, y)] = open[(x, y)] - value[(y, x)];
+    stepped[(x, y)] = open[(x, y)] + table[(x, clamp(step[()], 0, 3))] * value[(x, y)];
     let lines: [&[i64]; 4] = [&[200], &[1], &[13], &[64]];
     let images: [&[i64]; 3] = [&[16, 14, 6], &[1, 1, 1], &[17, 5, 3]];
     vec![
@@ -83,6 +103,9 @@ fn cases() -> Vec<Case> {
         case("two layers", &second, &[16, 14, 6], &images),
         case("pairs", &pairs, &[200], &lines),
         case("vector", &vector, &[200], &lines),
+        case("gates", &gated, &[64, 40], &PLANE),
+        case("turned", &turned, &[64, 64], &PLANE),
+        case("step", &stepped, &[64, 40], &PLANE),
     ]
 }
 
@@ -244,6 +267,23 @@ fn readers_share_tiles_and_given_loops_stay() {
     let keep: Schedule = "out: compute_root() out.update(0): reorder(x, k.x, y)".parse().unwrap();
     let error = map(&case, &target, &IsaOptions::default().keep(&keep), &mut Heuristic).unwrap_err();
     assert_eq!(error.to_string(), "no instruction computes a stage of the pipeline");
+}
+
+/// Sums that one Func reads point by point are all in its tiles, also where it reads more at places that are data. A
+/// sum that it reads in another order is in loops of its own.
+#[test]
+fn sums_of_one_reader_share_its_tiles() {
+    let target = Target { threads: 1, ..Target::host() };
+    let Some(schedule) = mapped(&of("gates"), &target, &mut Heuristic) else {
+        return skip(Need::Cpu("fma"), "tiles of several sums");
+    };
+    let places = |schedule: &Schedule, of: &str| schedule.to_string().matches(&format!(": compute_at({of}, ")).count();
+    assert_eq!(places(&schedule, "gated"), 3, "{schedule}");
+    let schedule = mapped(&of("step"), &target, &mut Heuristic).unwrap();
+    assert_eq!(places(&schedule, "stepped"), 2, "{schedule}");
+    let schedule = mapped(&of("turned"), &target, &mut Heuristic).unwrap();
+    assert_eq!(places(&schedule, "turned"), 1, "{schedule}");
+    assert!(schedule.to_string().contains("value: compute_root()"), "{schedule}");
 }
 
 /// Code of a schedule for its shapes alone is that for all, without tails.
