@@ -1,8 +1,8 @@
 """Runs one contraction of NumPy (OpenBLAS) or PyTorch (oneDNN, MKL) in a process of its own: PEER KIND SIZES.
 
 Then reads one number of runs per line of stdin and prints the milliseconds of each run as a JSON list; the same
-protocol as `other_worker.py`. Sizes are M N K of a product of N rows of K by M columns, or FROM TO SIZE TAPS STRIDE
-IMAGES of a layer. Where a peer has several ways, a short trial picks the fastest, whose name goes to stderr.
+protocol as `other_worker.py`. Sizes are M N K of a product of N rows of K by M columns, FROM TO SIZE TAPS STRIDE IMAGES of a
+layer, HIDDEN BATCH of gated recurrent units, or TOKENS CHANNELS of a block of a transformer. Where a peer has several ways, a short trial picks the fastest, whose name goes to stderr.
 """
 
 import functools
@@ -14,6 +14,8 @@ import time
 TRIAL, TRIAL_ROUNDS = 0.03, 3
 # What oneDNN would do with its results besides.
 PLAIN = ("none", [], "")
+# The steps of a sequence, the heads of a block, and the numbers between its layers over those of a token.
+STEPS, HEADS, WIDER = 128, 8, 4
 
 
 def openblas_gemm(m, n, k):
@@ -79,7 +81,73 @@ def torch_int8(m, n, k):
     }
 
 
+def openblas_gru(hidden, batch):
+    """Products of all inputs by one product of matrices, those of a state by one in each step, and gates by Numba."""
+    import math
+
+    import numba
+    import numpy as np
+
+    random = np.random.default_rng(1)
+    scale = np.float32(hidden**-0.5)
+    numbers = lambda *shape: random.random(shape, dtype=np.float32) * 2 - 1
+    x = numbers(STEPS * batch, hidden)
+    from_input, from_state = (numbers(hidden, 3 * hidden) * scale for _ in range(2))
+    input_bias, bias = (numbers(3 * hidden) * scale for _ in range(2))
+
+    @numba.njit(fastmath=True)
+    def step(gates, sums, input_bias, bias, h):
+        one, n = np.float32(1), h.shape[1]
+        for b in range(h.shape[0]):
+            for j in range(n):
+                r = one / (one + math.exp(-(gates[b, j] + input_bias[j] + sums[b, j] + bias[j])))
+                k = j + n
+                z = one / (one + math.exp(-(gates[b, k] + input_bias[k] + sums[b, k] + bias[k])))
+                k = j + 2 * n
+                new = math.tanh(gates[b, k] + input_bias[k] + r * (sums[b, k] + bias[k]))
+                h[b, j] = (one - z) * new + z * h[b, j]
+
+    gates = np.empty((STEPS * batch, 3 * hidden), np.float32)
+    sums, h = np.empty((batch, 3 * hidden), np.float32), np.empty((batch, hidden), np.float32)
+
+    def run():
+        np.matmul(x, from_input, out=gates)
+        h[:] = 0
+        for t in range(STEPS):
+            np.matmul(h, from_state, out=sums)
+            step(gates[t * batch : (t + 1) * batch], sums, input_bias, bias, h)
+
+    return {"numba": run}
+
+
+def torch_gru(hidden, batch):
+    import torch
+
+    layer, x = torch.nn.GRU(hidden, hidden).eval(), torch.rand(STEPS, batch, hidden) * 2 - 1
+    return {"gru": lambda: layer(x)}
+
+
+def torch_block(tokens, channels):
+    """Its layer for encoders, and the same of a fused attention."""
+    import torch
+
+    layer = torch.nn.TransformerEncoderLayer(channels, HEADS, WIDER * channels, dropout=0, batch_first=True).eval()
+    x, own, linear = torch.rand(1, tokens, channels) * 2 - 1, layer.self_attn, torch.nn.functional.linear
+    attention = torch.nn.functional.scaled_dot_product_attention
+
+    def fused():
+        heads = linear(x, own.in_proj_weight, own.in_proj_bias).view(1, tokens, 3, HEADS, channels // HEADS)
+        mixed = attention(*heads.permute(2, 0, 3, 1, 4)).transpose(1, 2).reshape(1, tokens, channels)
+        first = layer.norm1(x + own.out_proj(mixed))
+        return layer.norm2(first + layer.linear2(torch.relu(layer.linear1(first))))
+
+    return {"encoder": lambda: layer(x), "fused": fused}
+
+
 WAYS = {
+    ("openblas", "gru"): openblas_gru,
+    ("torch", "gru"): torch_gru,
+    ("torch", "block"): torch_block,
     ("openblas", "gemm"): openblas_gemm,
     ("torch", "gemm"): torch_gemm,
     ("torch", "layer"): torch_layer,

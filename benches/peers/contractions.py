@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times our contractions beside OpenBLAS (of NumPy), PyTorch (its oneDNN and MKL) and LIBXSMM: products of DeepBench,
-layers of ResNet-50, and products of bytes.
+layers of ResNet-50, products of bytes, blocks of a transformer, and gated recurrent units (beside OpenBLAS and Numba).
 
     cargo build --release -p halide-benches && python3 benches/peers/contractions.py --torch DIR/bin/python
 
@@ -40,6 +40,7 @@ KEYS = ("min_ms", "median_ms")
 # The sizes of each kind of case, in the order in which peers take them.
 PRODUCT = ("m", "n", "k")
 SIZES = {"gemm": PRODUCT, "int8": PRODUCT, "layer": ("from", "to", "size", "taps", "stride", "images")}
+SIZES |= {"block": ("tokens", "channels"), "gru": ("hidden", "batch")}
 
 
 class Engine:
@@ -159,7 +160,7 @@ def commands(case, options, threads):
     kind = case["kind"]
     sizes = [case["sizes"][name] for name in SIZES[kind]]
     found = {"ours": [options.binary, case["name"], "--shapes", "--schedule", "auto-isa", "--threads", threads]}
-    if kind == "gemm":
+    if kind in ("gemm", "gru"):
         found["openblas"] = [sys.executable, WORKER, "openblas", kind, *sizes]
     if options.torch:
         found["torch"] = [options.torch, "-W", "ignore", WORKER, "torch", kind, *sizes]
@@ -174,6 +175,11 @@ def bytes_of(case):
     if case["kind"] == "layer":
         pixels = s["images"] * s["size"] ** 2
         return 4 * (pixels * (s["from"] + s["to"] / s["stride"] ** 2) + s["taps"] ** 2 * s["from"] * s["to"])
+    if case["kind"] == "gru":
+        # The weights once in each of 128 steps.
+        return 4 * 3 * s["hidden"] ** 2 * 128
+    if case["kind"] == "block":
+        return 4 * 12 * s["channels"] ** 2
     factor = 1 if case["kind"] == "int8" else 4
     return factor * s["k"] * (s["m"] + s["n"]) + 4 * s["m"] * s["n"]
 
@@ -242,7 +248,7 @@ def show_products(rows, peer):
     """Geometric means of the ratios beside a peer, how many are at least 2, and the worst."""
     for key in KEYS:
         found = [(row["ratios"][peer][key], row) for row in rows if peer in row["ratios"]]
-        few = [ratio for ratio, row in found if row["sizes"]["n"] <= FEW_ROWS]
+        few = [ratio for ratio, row in found if row["sizes"].get("n", FEW_ROWS + 1) <= FEW_ROWS]
         worst, at = min(found, key=lambda pair: pair[0])
         means = f"all {len(found)} x{statistics.geometric_mean(ratio for ratio, _ in found):.3f}"
         if few:

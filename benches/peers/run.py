@@ -25,7 +25,7 @@ import report
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VENV = HERE / ".venv"
-PACKAGES = ["halide==21.0.0", "numpy==2.4.6", "opencv-python-headless==5.0.0.93"]
+PACKAGES = ["halide==21.0.0", "numpy==2.4.6", "opencv-python-headless==5.0.0.93", "numba==0.68.1"]
 
 TARGETS = {
     "sse41": "x86-64-linux-sse41",

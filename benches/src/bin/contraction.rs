@@ -4,12 +4,16 @@
 use clap::Parser;
 use halide::prelude::*;
 use halide_apps::input::Input;
-use halide_benches::contractions::{Case, deep_bench, int8, resnet50};
+use halide_benches::at_root;
+use halide_benches::contractions::{Case, Gru, blocks, deep_bench, int8, resnet50};
 use halide_benches::rounds::milliseconds;
 use serde_json::json;
 use std::fmt::Display;
 use std::io::BufRead;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// The samples of a profile.
+const SAMPLES: u64 = 2000;
 
 /// Times one contraction.
 #[derive(Debug, Parser)]
@@ -32,19 +36,26 @@ struct Options {
     /// Print the machine code
     #[arg(long)]
     asm: bool,
-    /// Compare the result with that of the plain schedule
+    /// Compare the result with that of the schedule that stores each Func whole
     #[arg(long)]
     check: bool,
+    /// Print the time of each definition
+    #[arg(long)]
+    profile: bool,
 }
 
 fn main() -> Result<(), String> {
     let options = Options::parse();
-    let cases = [resnet50(1), resnet50(28), deep_bench(), int8()].concat();
+    let cases = [resnet50(1), resnet50(28), deep_bench(), int8(), blocks()].concat();
+    let layers = Gru::all();
     if options.list {
-        println!("{}", json!(cases.iter().map(Case::json).collect::<Vec<_>>()));
+        println!("{}", json!(cases.iter().map(Case::json).chain(layers.iter().map(Gru::json)).collect::<Vec<_>>()));
         return Ok(());
     }
     let name = options.case.as_deref().unwrap_or_default();
+    if let Some(layer) = layers.iter().find(|layer| layer.name() == name) {
+        return recurrent(layer, &options);
+    }
     let case = cases.iter().find(|case| case.name == name);
     let case = case.ok_or_else(|| format!("there is no contraction {name}; --list has all"))?;
     let worker = Worker::new(case, &options)?;
@@ -53,12 +64,34 @@ fn main() -> Result<(), String> {
     if options.check {
         worker.check(&output)?;
     }
+    if options.profile {
+        worker.profile(&mut output)?;
+    }
+    serve(&mut || worker.run(&worker.compiled, &mut output))
+}
+
+/// Times a layer of gated recurrent units.
+fn recurrent(layer: &Gru, options: &Options) -> Result<(), String> {
+    let target = Target { threads: options.threads as u32, ..Target::host() };
+    let begin = Instant::now();
+    let made = layer.program(&target).map_err(text)?;
+    eprintln!("{}\nmapped in {:.1} ms", made.told, milliseconds(begin.elapsed()));
+    let compiled = made.program.compile(&target).map_err(text)?;
+    let data = layer.data().map_err(text)?;
+    let call = data.iter().fold(compiled.inputs(), |call, (name, numbers)| call.image_named(name, numbers));
+    let call = call.threads(options.threads);
+    let mut done = call.run().map_err(text)?;
+    serve(&mut || call.run_into(&mut done).map_err(text))
+}
+
+/// Reads numbers of runs, and prints the milliseconds of each.
+fn serve(run: &mut dyn FnMut() -> Result<(), String>) -> Result<(), String> {
     for line in std::io::stdin().lock().lines() {
         let runs: usize = line.map_err(text)?.trim().parse().map_err(text)?;
         let mut times = Vec::new();
         for _ in 0..runs {
             let begin = Instant::now();
-            worker.run(&worker.compiled, &mut output)?;
+            run()?;
             times.push(milliseconds(begin.elapsed()));
         }
         println!("{}", json!(times));
@@ -92,8 +125,7 @@ impl Worker<'_> {
         if options.asm {
             println!("{}", compiled.asm().map_err(text)?);
         }
-        let inputs = case.inputs().into_iter().map(|input| Ok((input.name.clone(), input.random(1).map_err(text)?)));
-        let inputs = inputs.collect::<Result<_, String>>()?;
+        let inputs = case.data().map_err(text)?;
         Ok(Worker { case, pipeline, target, compiled, inputs })
     }
 
@@ -107,9 +139,21 @@ impl Worker<'_> {
         call.threads(self.target.threads as usize).realize_all_into(&mut [view]).map_err(text).map(drop)
     }
 
-    /// Tells how far a result is from that of the plain schedule.
+    /// Prints the time of each definition.
+    fn profile(&self, output: &mut AnyBuffer) -> Result<(), String> {
+        let call =
+            self.inputs.iter().fold(self.compiled.inputs(), |call, (name, buffer)| call.image_named(name, buffer));
+        let call = call.threads(self.target.threads as usize).profile_until(SAMPLES, Duration::from_secs(10));
+        let view = output.view_mut().map_err(text)?;
+        let stats = call.realize_all_into(&mut [view]).map_err(text)?;
+        eprintln!("{}", stats.profile.map_or_else(|| "there is no profile".to_string(), |profile| profile.text(&[])));
+        Ok(())
+    }
+
+    /// Tells how far a result is from that of the schedule that stores each Func whole.
     fn check(&self, output: &AnyBuffer) -> Result<(), String> {
-        let plain = self.pipeline.compile(&Schedule::new(), &self.target).map_err(text)?;
+        let schedule = at_root::schedule(&self.pipeline, &self.target);
+        let plain = self.pipeline.compile(&schedule, &self.target).map_err(text)?;
         let mut wanted = self.output()?;
         self.run(&plain, &mut wanted)?;
         let (mut most, mut largest) = (0f64, 0f64);

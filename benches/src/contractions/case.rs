@@ -1,5 +1,6 @@
 //! The algorithm, the inputs and the output of a contraction.
 
+use super::block;
 use halide::prelude::*;
 use halide_apps::input::{Input, White};
 use serde_json::{Value, json};
@@ -52,6 +53,13 @@ pub enum Shape {
         /// The number of images.
         images: i64,
     },
+    /// A block of a transformer.
+    Block {
+        /// The number of tokens.
+        tokens: i64,
+        /// The channels of a token.
+        channels: i64,
+    },
 }
 
 impl Case {
@@ -64,6 +72,7 @@ impl Case {
             Shape::Product { .. } => product(),
             Shape::Bytes { sums, .. } => bytes(sums),
             Shape::Layer { taps, stride, .. } => layer(taps, stride),
+            Shape::Block { tokens, channels } => block::pipeline(tokens, channels),
         }
     }
     /// The inputs.
@@ -82,7 +91,22 @@ impl Case {
                     floats("filter", &[BLOCK, BLOCK, taps, taps, from / BLOCK, to / BLOCK]),
                 ]
             }
+            Shape::Block { tokens, channels } => block::inputs(tokens, channels),
         }
+    }
+    /// Random numbers for the inputs, by their names.
+    ///
+    /// # Errors
+    /// Too large a case.
+    pub fn data(&self) -> Result<Vec<(String, AnyBuffer)>, Error> {
+        let of = |input: &Input| {
+            let numbers = match self.shape {
+                Shape::Block { .. } => around_zero(input, block::largest(input))?.into_any(),
+                _ => input.random(1)?,
+            };
+            Ok((input.name.clone(), numbers))
+        };
+        self.inputs().iter().map(of).collect()
     }
     /// The extents of the output.
     pub fn output(&self) -> Vec<i64> {
@@ -92,6 +116,7 @@ impl Case {
                 let size = (size + stride - 1) / stride;
                 vec![BLOCK, size, size, to / BLOCK, images]
             }
+            Shape::Block { tokens, channels } => vec![channels, tokens],
         }
     }
     /// Its name, kind, extents and operations as JSON.
@@ -104,6 +129,7 @@ impl Case {
                     json!({ "from": from, "to": to, "size": size, "taps": taps, "stride": stride, "images": images });
                 ("layer", sizes)
             }
+            Shape::Block { tokens, channels } => ("block", json!({ "tokens": tokens, "channels": channels })),
         };
         json!({ "name": self.name, "kind": kind, "sizes": sizes, "operations": self.operations() })
     }
@@ -112,9 +138,18 @@ impl Case {
         let each = match self.shape {
             Shape::Product { sums, .. } | Shape::Bytes { sums, .. } => sums,
             Shape::Layer { from, taps, .. } => from * taps * taps,
+            Shape::Block { tokens, channels } => return block::operations(tokens, channels),
         };
         2 * each * self.output().iter().product::<i64>()
     }
+}
+
+/// Random numbers for an input of f32, from `-largest` to `largest`.
+pub(super) fn around_zero(input: &Input, largest: f32) -> Result<Buffer<f32>, Error> {
+    let (numbers, extents): (Buffer<f32>, Vec<i64>) =
+        (input.random(1)?.try_into()?, input.region.iter().map(|(_, extent)| *extent).collect());
+    let value = |at: &[i32]| (2.0 * numbers.get(at).unwrap_or(0.0) - 1.0) * largest;
+    Ok(Buffer::from_fn(&Region::of_extents(extents), value)?)
 }
 
 /// Row y of `a` by column x of `b`.

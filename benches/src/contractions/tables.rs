@@ -53,3 +53,9 @@ pub fn int8() -> Vec<Case> {
     let case = |n: i64| Case { name: format!("int8_{n}"), shape: Shape::Bytes { columns: n, rows: n, sums: n } };
     [1024, 2048, 4096].map(case).into()
 }
+
+/// Blocks of a transformer with 8 heads of 64 channels.
+pub fn blocks() -> Vec<Case> {
+    let case = |tokens: i64| Case { name: format!("block_{tokens}"), shape: Shape::Block { tokens, channels: 512 } };
+    [128, 512].map(case).into()
+}
