@@ -7,16 +7,27 @@ use serde_json::Value;
 #[test]
 fn stages_are_listed_with_what_computes_them() {
     let place = Workplace::new();
-    let told = place.succeed("map matmul").stdout;
-    let wanted = "product.update(0)\n  fma_f32: j <- x; a <- a, b <- b\n  fma_f32: j <- y; a <- b, b <- a\n";
-    assert_eq!(told, wanted);
-    let told = place.succeed("map matmul --param type=f64 --json").stdout;
+    let told = place.succeed("map matmul --size 300x200 --threads 1").stdout;
+    let lines: Vec<&str> = told.lines().collect();
+    let first = "  fma_f32: j <- x; a <- a, b <- b: chosen, ";
+    assert!(
+        lines[0] == "product.update(0)" && lines[1].starts_with(first) && lines[1].contains(" in tiles of "),
+        "{told}"
+    );
+    let second = "  fma_f32: j <- y; a <- b, b <- a: its vectors are not along what lies together of the result";
+    assert_eq!(lines[2..], [second]);
+    let told = place.succeed("map conv_layer --size 20x10 --threads 1").stdout;
+    assert!(told.contains(": chosen, ") && told.contains(" million cycles in tiles of "), "{told}");
+    let told = place.succeed("map matmul --size 70x50 --param type=f64 --json").stdout;
     let json: Value = serde_json::from_str(&told).unwrap();
     let row = |row: &&Value| row["stage"] == "product.update(0)" && row["instruction"] == "fma_f64";
     let rows = json["rows"].as_array().unwrap();
     let row = rows.iter().find(row).unwrap();
     assert_eq!(row["mappings"][0]["axes"][0]["variables"][0], "x", "{row}");
     assert_eq!(row["why_not"], Value::Null);
+    let chosen = &json["chosen"][0];
+    assert_eq!((&chosen["stage"], &chosen["instruction"]), (&row["stage"], &row["instruction"]), "{chosen}");
+    assert!(chosen["mapping"] == row["mappings"][0] && chosen["cycles"].as_f64().is_some_and(|n| n > 0.0), "{chosen}");
 }
 
 #[test]

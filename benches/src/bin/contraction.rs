@@ -2,7 +2,9 @@
 //! each run as a JSON list; the protocol of `benches/peers`.
 
 use clap::Parser;
+use halide::plan::mappings;
 use halide::prelude::*;
+use halide::schedule::InstructionSet;
 use halide_apps::input::Input;
 use halide_benches::at_root;
 use halide_benches::contractions::{Case, Gru, blocks, deep_bench, int8, resnet50};
@@ -19,11 +21,14 @@ const SAMPLES: u64 = 2000;
 #[derive(Debug, Parser)]
 struct Options {
     /// Its name
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "mappings"])]
     case: Option<String>,
     /// Print the contractions as JSON, and nothing else
     #[arg(long)]
     list: bool,
+    /// Print the milliseconds in which all instructions are matched with each contraction, and nothing else
+    #[arg(long)]
+    mappings: bool,
     /// A file with its schedule, or `auto-isa`: one of instructions that compute it
     #[arg(long, default_value = "auto-isa")]
     schedule: String,
@@ -52,6 +57,9 @@ fn main() -> Result<(), String> {
         println!("{}", json!(cases.iter().map(Case::json).chain(layers.iter().map(Gru::json)).collect::<Vec<_>>()));
         return Ok(());
     }
+    if options.mappings {
+        return matched(&cases, &layers);
+    }
     let name = options.case.as_deref().unwrap_or_default();
     if let Some(layer) = layers.iter().find(|layer| layer.name() == name) {
         return recurrent(layer, &options);
@@ -68,6 +76,32 @@ fn main() -> Result<(), String> {
         worker.profile(&mut output)?;
     }
     serve(&mut || worker.run(&worker.compiled, &mut output))
+}
+
+/// Matches all instructions with each contraction.
+fn matched(cases: &[Case], layers: &[Gru]) -> Result<(), String> {
+    let set = InstructionSet::built_in();
+    let mut all: Vec<(String, Vec<Pipeline>)> = Vec::new();
+    for case in cases {
+        all.push((case.name.clone(), vec![case.pipeline().map_err(text)?]));
+    }
+    for layer in layers {
+        all.push((layer.name(), layer.steps().map_err(text)?.into()));
+    }
+    for (name, pipelines) in all {
+        let (begin, mut found) = (Instant::now(), 0);
+        for pipeline in &pipelines {
+            for func in pipeline.order.iter().map(|id| &pipeline.funcs[*id]) {
+                for (stage, instruction) in
+                    (1..func.stages.len()).flat_map(|stage| set.names().map(move |i| (stage, i)))
+                {
+                    found += mappings(pipeline, (&func.name, stage), &set, instruction).map_or(0, |all| all.len());
+                }
+            }
+        }
+        println!("{name} {:.2} ms, {found} mappings", milliseconds(begin.elapsed()));
+    }
+    Ok(())
 }
 
 /// Times a layer of gated recurrent units.

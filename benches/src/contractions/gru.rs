@@ -134,12 +134,20 @@ impl Gru {
         Pipeline::new([&next, &after])
     }
 
+    /// The pipelines of the steps: the products of all inputs, the state before the first step, and that behind one.
+    ///
+    /// # Errors
+    /// None for these sizes.
+    pub fn steps(&self) -> Result<[Pipeline; 3], AlgorithmErrors> {
+        Ok([self.products()?, self.start()?, self.step()?])
+    }
+
     /// The program, with schedules of instructions for a target.
     ///
     /// # Errors
     /// What nothing maps to, or is refused.
     pub fn program(&self, target: &Target) -> Result<GruProgram, Error> {
-        let (products, start, step) = (self.products()?, self.start()?, self.step()?);
+        let [products, start, step] = self.steps()?;
         let gates = vec![BLOCK, 3 * self.blocks(), self.batch, STEPS];
         let inputs = self.inputs();
         let known = || inputs.iter().map(|(name, extents)| (*name, extents.clone()));

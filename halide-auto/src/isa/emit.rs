@@ -20,6 +20,9 @@ pub(super) struct Chosen<'c> {
     pub(super) threads: u32,
     /// True if it makes the tiles of the Func that reads it; false where another stage does.
     pub(super) leads: bool,
+    /// True if it is alone in these tiles. Registers do not hold several sums until they are read, so that nothing is
+    /// gained by writing out what reads them.
+    pub(super) is_alone: bool,
 }
 
 /// The parts of a loop: over tiles, and in a tile.
@@ -65,7 +68,10 @@ impl Chosen<'_> {
                     let stage = split(schedule.func(reader.as_str()), &theirs, &parts, self.sizes);
                     let within = self.within(&parts);
                     let stage = reordered(stage, within.iter().cloned().chain(loops.clone()));
-                    let stage = self.written_out(stage, &parts);
+                    let stage = match self.is_alone {
+                        true => self.written_out(stage, &parts),
+                        false => self.in_vectors(stage, &parts),
+                    };
                     self.tasks(stage, &loops);
                 }
                 let f = schedule.func(func.as_str());
@@ -136,18 +142,19 @@ impl Chosen<'_> {
         (0..parts.len()).filter(move |of| !is_axis(*of) && self.is_tiled(*of)).filter_map(|of| parts[of].within.clone())
     }
 
+    /// Runs a tile of the result in vectors.
+    fn in_vectors<'s>(&self, stage: StageSchedule<'s>, parts: &[Parts]) -> StageSchedule<'s> {
+        let lanes = Amount::Const(self.needle.lanes);
+        let vector = parts[self.needle.vector].within.iter();
+        vector.fold(stage, |stage, name| stage.vectorize(name.as_str(), lanes.clone()))
+    }
+
     /// Runs the loops of a tile of the result in vectors, and writes out the rest.
     fn written_out<'s>(&self, stage: StageSchedule<'s>, parts: &[Parts]) -> StageSchedule<'s> {
-        let vector = parts[self.needle.vector].within.clone();
-        let lanes = Amount::Const(self.needle.lanes);
         let has_several = self.sizes[self.needle.vector] > self.needle.lanes;
-        let stage = match &vector {
-            Some(name) => {
-                let stage = stage.vectorize(name.as_str(), lanes);
-                if has_several { stage.unroll_all(name.as_str()) } else { stage }
-            }
-            None => stage,
-        };
+        let vectors = parts[self.needle.vector].within.iter().filter(|_| has_several);
+        let stage = self.in_vectors(stage, parts);
+        let stage = vectors.fold(stage, |stage, name| stage.unroll_all(name.as_str()));
         let is_result = |of: &usize| self.contraction.loops[*of].dim.is_some() && *of != self.needle.vector;
         let rest = (0..parts.len()).filter(is_result).filter_map(|of| parts[of].within.clone());
         rest.fold(stage, |stage, name| stage.unroll_all(name))

@@ -34,6 +34,8 @@ pub struct MappedStage {
     pub copies: Vec<String>,
     /// The predicted cycles.
     pub cycles: f64,
+    /// The other mappings of which a schedule could be made, with the predicted cycles of the best one.
+    pub others: Vec<(Mapping, f64)>,
     /// The mappings that were not taken, with the reasons.
     pub passed_over: Vec<(Mapping, Unsuited)>,
 }

@@ -216,6 +216,13 @@ impl Mapper<'_, '_> {
         self.candidates[..n].iter().find(|other| other.chosen.is_some() && other.reader() == Some(reader))
     }
 
+    /// Returns true if no other chosen stage is in the tiles of the same Func.
+    fn is_alone(&self, n: usize) -> bool {
+        let mut chosen = self.candidates.iter().enumerate().filter(|(_, other)| other.chosen.is_some());
+        let reader = self.candidates[n].reader();
+        reader.is_none() || chosen.all(|(m, other)| m == n || other.reader() != reader)
+    }
+
     /// Chooses for a stage, until a choice is legal beside those before. What is left is in loops of its own where its
     /// reader has tiles that do not suit it.
     fn choose(&mut self, n: usize) {
@@ -280,8 +287,9 @@ impl Mapper<'_, '_> {
     fn schedule(&self, count: usize) -> (Schedule, Vec<(usize, String)>) {
         let (mut schedule, mut innermost) = (self.given.clone(), Vec::new());
         for (n, candidate) in self.candidates[..count].iter().enumerate() {
-            let threads = self.question.question.target.threads;
-            let Some(chosen) = candidate.directives(threads, self.leader(n).is_none()) else { continue };
+            let (threads, place) =
+                (self.question.question.target.threads, (self.leader(n).is_none(), self.is_alone(n)));
+            let Some(chosen) = candidate.directives(threads, place) else { continue };
             if let Some(name) = chosen.emit(&mut schedule) {
                 innermost.push((n, format!("{}.{name}", candidate.spelled)));
             }

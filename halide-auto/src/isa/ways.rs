@@ -137,11 +137,28 @@ impl Candidate {
     }
 
     /// The choice, for directives. The first stage in the tiles of a reader `leads` it: it makes them.
-    pub(super) fn directives(&self, threads: u32, leads: bool) -> Option<Chosen<'_>> {
+    pub(super) fn directives(&self, threads: u32, (leads, is_alone): (bool, bool)) -> Option<Chosen<'_>> {
         let (needle, tile, order) = self.taken()?;
         let own = &Home::Own { is_output: false };
         let home = if self.is_apart { own } else { &self.home };
-        Some(Chosen { contraction: &self.contraction, needle, sizes: &tile.sizes, order, home, threads, leads })
+        Some(Chosen {
+            contraction: &self.contraction,
+            needle,
+            sizes: &tile.sizes,
+            order,
+            home,
+            threads,
+            leads,
+            is_alone,
+        })
+    }
+
+    /// The mappings that are not chosen, each with the cycles of its best order.
+    fn others(&self) -> Vec<(Mapping, f64)> {
+        let left = self.left(None);
+        let chosen = self.chosen.map(|(way, ..)| way);
+        let others = left.iter().zip(self.mappings(&left)).filter(|((way, _), _)| Some(*way) != chosen);
+        others.map(|((way, _), answer)| (self.ways[*way].needle.mapping.clone(), answer.cycles)).collect()
     }
 
     /// The choice, for people.
@@ -158,6 +175,7 @@ impl Candidate {
             tile: named(&self.contraction, &tile.sizes).map(|(name, size)| (name.to_string(), size)).collect(),
             copies: self.copied(order),
             cycles: order.total,
+            others: self.others(),
             passed_over: self.passed_over.iter().cloned().chain(refused).collect(),
         })
     }

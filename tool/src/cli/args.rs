@@ -1,6 +1,6 @@
 //! The command line as a value.
 
-use super::args_common::{name_and_value, time};
+use super::args_common::time;
 use super::examples;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -104,13 +104,12 @@ pub(crate) struct MapArgs {
     /// Only this instruction; where it computes no stage, the first difference is told
     #[arg(long, value_name = "NAME")]
     pub(crate) instruction: Option<String>,
-    /// A setting of the app; may be repeated
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
-    pub(crate) params: Vec<(String, String)>,
-    /// Print one JSON object of {app, rows} and nothing else: a row for each stage and instruction, with its mappings,
-    /// or why there are none
+    /// Print one JSON object of {app, rows, chosen} and nothing else: a row for each stage and instruction, with its
+    /// mappings, or why there are none; and the choices for stages
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
 }
 
 #[derive(Debug, clap::Args)]

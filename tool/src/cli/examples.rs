@@ -59,7 +59,8 @@ Examples:
 /// Examples for the help of `map`.
 pub(crate) const MAP: &str = "\
 Examples:
-  halide map matmul                                what computes its stages
+  halide map matmul                                what computes its stages, and what is chosen
+  halide map conv_layer --size 56x56 --threads 1   at a size
   halide map conv_layer --instruction fma_f32      one instruction, or what differs";
 
 /// Examples for the help of `tune`.

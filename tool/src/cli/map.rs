@@ -1,11 +1,14 @@
-//! `halide map`: the ways in which instructions compute the stages of an app. Nothing is compiled or run.
+//! `halide map`: the ways in which instructions compute the stages of an app, and the one that is chosen for its sizes.
+//! Nothing is run.
 
 use super::args::MapArgs;
 use super::common;
 use super::failure::Failure;
-use super::terminal::say;
+use super::terminal::{busy, say};
 use super::tool::Tool;
 use crate::job::{Job, Source};
+use halide::auto::AutoError;
+use halide::isa::{Attempt, IsaOptions, MappedStage, WhyNot};
 use halide::plan::{MapError, Mapping, mappings};
 use halide::prelude::*;
 use halide::schedule::{InstructionSet, closest};
@@ -18,7 +21,10 @@ struct Row {
     found: Result<Vec<Mapping>, MapError>,
 }
 
-/// Prints the mappings of the built-in instructions, or of one of them.
+/// The choice for the stages of an app, or what was tried.
+type Choice = Result<Vec<MappedStage>, Vec<Attempt>>;
+
+/// Prints the mappings of the built-in instructions, or of one of them, and the choice among all.
 pub(crate) fn map(tool: &Tool, args: &MapArgs) -> Result<(), Failure> {
     let app = common::find_app(tool, &args.app)?;
     let set = InstructionSet::built_in();
@@ -26,12 +32,53 @@ pub(crate) fn map(tool: &Tool, args: &MapArgs) -> Result<(), Failure> {
         Some(name) => vec![known(&set, name)?],
         None => set.names().collect(),
     };
-    let source = Source::Random { seed: 0, width: 64, height: 64 };
-    let job = Job::new(app, source, &args.params)?;
+    let ((width, height), seed) = (args.common.size.unwrap_or(app.size), args.common.random.unwrap_or(0));
+    let job = Job::new(app, Source::Random { seed, width, height }, &args.common.params)?;
     let rows = rows(&job.pipeline, &set, &names);
+    let choice = match rows.iter().any(|row| row.found.is_ok()) {
+        true => chosen(&job, args)?,
+        false => Err(Vec::new()),
+    };
     match args.json {
-        true => say(of_json(app.name, &rows)),
-        false => say(shown(&rows, args.instruction.is_some())),
+        true => say(of_json(app.name, &rows, &choice)),
+        false => say(shown(&rows, &choice, args.instruction.is_some())),
+    }
+}
+
+/// The stages of a schedule of instructions.
+fn chosen(job: &Job, args: &MapArgs) -> Result<Choice, Failure> {
+    let mapped = busy("choosing instructions", || job.auto_isa(&common::target(&args.common), &IsaOptions::default()));
+    match mapped {
+        Ok(mapped) => Ok(Ok(mapped.stages)),
+        Err(Error::Auto(AutoError::NothingMaps { attempts })) => Ok(Err(attempts)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Says of a mapping of a stage if it is chosen, or why it is not; nothing, if none is chosen for the stage.
+fn why(choice: &Choice, row: &Row, mapping: &Mapping) -> String {
+    let stages = choice.as_deref().unwrap_or_default();
+    let Some(stage) = stages.iter().find(|stage| stage.stage == row.stage) else { return String::new() };
+    if stage.mapping == *mapping {
+        let tile: Vec<String> = stage.tile.iter().map(|(name, size)| format!("{name} {size}")).collect();
+        let copies = match &stage.copies[..] {
+            [] => String::new(),
+            copies => format!(", with copies of {}", copies.join(", ")),
+        };
+        return format!(": chosen, {} in tiles of {}{copies}", cycles(stage.cycles), tile.join(" x "));
+    }
+    if let Some((_, own)) = stage.others.iter().find(|(other, _)| other == mapping) {
+        return format!(": {}", cycles(*own));
+    }
+    let passed = stage.passed_over.iter().find(|(other, _)| other == mapping);
+    passed.map_or_else(String::new, |(_, why)| format!(": {why}"))
+}
+
+/// A predicted number of cycles.
+fn cycles(count: f64) -> String {
+    match count {
+        count if count >= 1e6 => format!("{:.1} million cycles", count / 1e6),
+        count => format!("{:.1} thousand cycles", count / 1e3),
     }
 }
 
@@ -62,14 +109,15 @@ fn rows(pipeline: &Pipeline, set: &InstructionSet, names: &[&str]) -> Vec<Row> {
     rows
 }
 
-/// A line for each stage, and below it one for each mapping; with `why`, what differs where there are none.
-fn shown(rows: &[Row], why: bool) -> String {
+/// A line for each stage, and below it one for each mapping; with `differs`, what differs where there are none. Where
+/// nothing is chosen, the reasons follow.
+fn shown(rows: &[Row], choice: &Choice, differs: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut last = "";
     for row in rows {
         let found = match &row.found {
-            Ok(found) => found.iter().map(|mapping| format!("  {mapping}")).collect(),
-            Err(error) if why => vec![format!("  {error}")],
+            Ok(found) => found.iter().map(|mapping| format!("  {mapping}{}", why(choice, row, mapping))).collect(),
+            Err(error) if differs => vec![format!("  {error}")],
             Err(_) => Vec::new(),
         };
         if !found.is_empty() && last != row.stage {
@@ -78,13 +126,17 @@ fn shown(rows: &[Row], why: bool) -> String {
         }
         lines.extend(found);
     }
+    if let Err(attempts) = choice {
+        let is_told = |attempt: &&Attempt| !matches!(attempt.why, WhyNot::Differs(_) | WhyNot::NoSum);
+        lines.extend(attempts.iter().filter(is_told).map(|attempt| format!("not chosen: {attempt}")));
+    }
     match lines.is_empty() {
         true => "no instruction computes a stage; name one with --instruction to see what differs".to_string(),
         false => lines.join("\n"),
     }
 }
 
-fn of_json(app: &str, rows: &[Row]) -> String {
+fn of_json(app: &str, rows: &[Row], choice: &Choice) -> String {
     let mapping = |mapping: &Mapping| {
         let axes: Vec<_> = mapping.axes.iter().map(|(axis, vars)| json!({ "axis": axis, "variables": vars })).collect();
         let operands: Vec<_> =
@@ -98,5 +150,12 @@ fn of_json(app: &str, rows: &[Row]) -> String {
         };
         json!({ "stage": row.stage, "instruction": row.instruction, "mappings": found, "why_not": why })
     };
-    json!({ "app": app, "rows": rows.iter().map(row).collect::<Vec<_>>() }).to_string()
+    let chosen = |stage: &MappedStage| {
+        let tile: Vec<_> = stage.tile.iter().map(|(name, size)| json!({ "variable": name, "size": size })).collect();
+        let (of, instruction) = (mapping(&stage.mapping), &stage.mapping.instruction);
+        json!({ "stage": stage.stage, "instruction": instruction, "mapping": of, "tile": tile,
+                "copies": stage.copies, "cycles": stage.cycles })
+    };
+    let chosen: Vec<_> = choice.as_deref().unwrap_or_default().iter().map(chosen).collect();
+    json!({ "app": app, "rows": rows.iter().map(row).collect::<Vec<_>>(), "chosen": chosen }).to_string()
 }

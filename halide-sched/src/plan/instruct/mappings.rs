@@ -115,10 +115,18 @@ struct Candidate {
 
 /// The search of one instruction, as far as it went.
 #[derive(Default)]
-struct Found {
+struct Found<'f> {
     mappings: Vec<Mapping>,
     tried: usize,
-    furthest: Option<(usize, Problem)>,
+    /// The leaves of the match that came furthest, with what it is one of.
+    furthest: Option<(usize, Tried<'f>)>,
+}
+
+/// A form of a meaning with an assignment and an order of operands.
+struct Tried<'f> {
+    form: &'f Form,
+    chosen: Vec<Candidate>,
+    swaps: u32,
 }
 
 impl Search<'_> {
@@ -134,12 +142,15 @@ impl Search<'_> {
                 return Ok(found.mappings);
             }
         }
-        let furthest = found.furthest.map(|(_, problem)| Box::new(problem));
+        let told = |(_, tried): (usize, Tried<'_>)| {
+            self.matched(tried.form, &tried.chosen, (tried.swaps, true)).0.err().map(Box::new)
+        };
+        let furthest = found.furthest.and_then(told);
         Err(MapError::Nothing { instruction: self.instruction.name().to_string(), tried: found.tried, furthest })
     }
 
     /// Goes on with the next axis, whatever may still be one.
-    fn assign(&self, form: &Form, candidates: &[Candidate], chosen: &mut Vec<Candidate>, found: &mut Found) {
+    fn assign<'f>(&self, form: &'f Form, candidates: &[Candidate], chosen: &mut Vec<Candidate>, found: &mut Found<'f>) {
         let Some(axis) = self.instruction.axes().get(chosen.len()) else { return self.matches(form, chosen, found) };
         for candidate in candidates {
             if found.tried > MOST_ASSIGNMENTS {
@@ -161,30 +172,34 @@ impl Search<'_> {
     }
 
     /// Adds the mappings of an assignment: one for each way in which operands stand.
-    fn matches(&self, form: &Form, chosen: &[Candidate], found: &mut Found) {
+    fn matches<'f>(&self, form: &'f Form, chosen: &[Candidate], found: &mut Found<'f>) {
         found.tried += 1;
+        let mut different: Vec<Operands> = Vec::new();
+        for swaps in 0..1u32 << commuting(form) {
+            match self.matched(form, chosen, (swaps, false)) {
+                (Ok(operands), _) if different.contains(&operands) => {}
+                (Ok(operands), _) => {
+                    found.mappings.push(self.mapping(form, chosen, &operands));
+                    different.push(operands);
+                }
+                (Err(_), matched) => {
+                    if found.furthest.as_ref().is_none_or(|(most, _)| matched > *most) {
+                        found.furthest = Some((matched, Tried { form, chosen: chosen.to_vec(), swaps }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Matches one assignment and order of operands, and counts the leaves that match.
+    fn matched(&self, form: &Form, chosen: &[Candidate], how: (u32, bool)) -> (Result<Operands, Problem>, usize) {
         let multiple = |candidate: &Candidate| Multiple { atom: candidate.vars[0], by: 1 };
         let names = chosen.iter().map(|candidate| self.name(candidate.vars[0])).collect();
         let axes = Axes { all: chosen.iter().map(multiple).collect(), names };
         let inner = |other: FuncId| other != form.func;
         let meaning = Side { pipeline: &form.pipeline, func: form.func, stage: form.stage, is_inline: &inner };
         let own = Side { pipeline: self.data, func: self.at.0, stage: self.at.1, is_inline: self.is_inline };
-        let meant = Axes::of_form(form);
-        let mut different: Vec<Operands> = Vec::new();
-        for swaps in 0..1u32 << commuting(form) {
-            match match_in_order(self.instruction, (&meaning, &own), (&meant, &axes), swaps) {
-                (Ok(operands), _) if different.contains(&operands) => {}
-                (Ok(operands), _) => {
-                    found.mappings.push(self.mapping(form, chosen, &operands));
-                    different.push(operands);
-                }
-                (Err(problem), matched) => {
-                    if found.furthest.as_ref().is_none_or(|(most, _)| matched > *most) {
-                        found.furthest = Some((matched, problem));
-                    }
-                }
-            }
-        }
+        match_in_order(self.instruction, (&meaning, &own), (&Axes::of_form(form), &axes), how)
     }
 
     fn mapping(&self, form: &Form, chosen: &[Candidate], operands: &Operands) -> Mapping {

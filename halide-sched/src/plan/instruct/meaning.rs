@@ -92,19 +92,20 @@ pub(super) fn match_meaning(
     axes: &Axes,
 ) -> Result<Operands, Problem> {
     let (matched, met) = (Cell::new(0), Cell::new(0));
-    match_all(&Matching { instruction, meaning, own, meant, axes, swaps: None, matched, met })
+    match_all(&Matching { instruction, meaning, own, meant, axes, swaps: None, matched, met, tells: true })
 }
 
 /// Matches them where the operands of operations that commute change places as the bits of `swaps` say, in the order in
-/// which the meaning is followed. Returns how many leaves were matched, too.
+/// which the meaning is followed. Returns how many leaves were matched, too. A difference is only put in words if the
+/// match `tells` it: a search asks for one of many.
 pub(super) fn match_in_order(
     instruction: &Instruction,
     (meaning, own): (&Side<'_>, &Side<'_>),
     (meant, axes): (&Axes, &Axes),
-    swaps: u32,
+    (swaps, tells): (u32, bool),
 ) -> (Result<Operands, Problem>, usize) {
     let (matched, met) = (Cell::new(0), Cell::new(0));
-    let matching = Matching { instruction, meaning, own, meant, axes, swaps: Some(swaps), matched, met };
+    let matching = Matching { instruction, meaning, own, meant, axes, swaps: Some(swaps), matched, met, tells };
     (match_all(&matching), matching.matched.get())
 }
 
@@ -121,7 +122,7 @@ fn match_all(matching: &Matching<'_>) -> Result<Operands, Problem> {
         });
     }
     let [wanted, found] = [(meaning, &stored.args), (own, &theirs.args)].map(|(side, args)| side.coordinates(args));
-    matching.rows("its result", &wanted, &found, print_coordinates(own, &theirs.args))?;
+    matching.rows(&|| "its result".to_string(), &wanted, &found, &|| print_coordinates(own, &theirs.args))?;
     // What comes to the values came further.
     matching.one_more();
     let root = |e: ExprId| Node { e, known: Rc::default() };
@@ -141,6 +142,8 @@ struct Matching<'a> {
     matched: Cell<usize>,
     /// The operations that commute so far.
     met: Cell<u32>,
+    /// True if differences are put in words.
+    tells: bool,
 }
 
 impl Side<'_> {
@@ -285,19 +288,20 @@ impl Matching<'_> {
             Kind::Image { image, args } => (Source::Image(*image), 0, args),
             Kind::Call { func, element, args } if *func != self.own.func => (Source::Func(*func), *element, args),
             _ => {
-                let found = print::expr(self.own.pipeline, found.e);
-                return Err(self.meaning_differs(format!("a value to read as `{name}`"), format!("`{found}`")));
+                let found = || format!("`{}`", print::expr(self.own.pipeline, found.e));
+                return Err(self.meaning_differs(&|| format!("a value to read as `{name}`"), &found));
             }
         };
         let at = self.own.coordinates_in(coordinates, found);
-        let text = print::expr(self.own.pipeline, found.e);
+        let text = || print::expr(self.own.pipeline, found.e);
         let meant = self.meaning.coordinates(args);
-        self.rows(&format!("operand `{name}`"), &meant, &at, text.clone())?;
+        self.rows(&|| format!("operand `{name}`"), &meant, &at, &text)?;
         let [at, meant] = [at, meant].map(|forms| forms.into_iter().flatten().collect());
         let operand = Operand { source, element, at, meant };
         match operands.get(&image) {
             Some(other) if *other != operand => {
-                Err(self.meaning_differs(format!("`{name}` twice"), format!("`{text}` beside another value")))
+                let beside = || format!("`{}` beside another value", text());
+                Err(self.meaning_differs(&|| format!("`{name}` twice"), &beside))
             }
             _ => {
                 operands.insert(image, operand);
@@ -310,16 +314,16 @@ impl Matching<'_> {
     /// Matches the rows of two accesses that are not zero, in whatever order.
     fn rows(
         &self,
-        what: &str,
+        what: &dyn Fn() -> String,
         wanted: &[Option<Affine>],
         found: &[Option<Affine>],
-        text: String,
+        text: &dyn Fn() -> String,
     ) -> Result<(), Problem> {
-        let error = |wanted: String, found: String| Problem::InstructionAccess {
-            instruction: self.instruction.name().to_string(),
-            what: what.to_string(),
-            wanted,
-            found,
+        let error = |wanted: &dyn Fn() -> String, found: &dyn Fn() -> String| Problem::InstructionAccess {
+            instruction: self.told(&|| self.instruction.name().to_string()),
+            what: self.told(what),
+            wanted: self.told(wanted),
+            found: self.told(found),
         };
         let rows = |axes: &Axes, forms: &[Option<Affine>]| {
             let rows = forms.iter().map(|form| Some(axes.row(form.as_ref()?)));
@@ -336,22 +340,29 @@ impl Matching<'_> {
         let names: Vec<&str> = self.instruction.axes().iter().map(|axis| axis.name.as_str()).collect();
         match (rows(self.meant, wanted), rows(self.axes, found)) {
             (Some(a), Some(b)) if sorted(&a) == sorted(&b) => Ok(()),
-            (Some(a), Some(b)) => Err(error(steps(&a, &names), format!("{} in `{text}`", steps(&b, &own_names)))),
-            (Some(a), None) => {
-                let no_sum = format!("`{text}`, of which a coordinate is no sum of multiples of loops");
-                Err(error(steps(&a, &names), no_sum))
+            (Some(a), Some(b)) => {
+                let found = || format!("{} in `{}`", steps(&b, &own_names), text());
+                Err(error(&|| steps(&a, &names), &found))
             }
-            (None, _) => Err(error("coordinates that are sums of multiples of axes".to_string(), text)),
+            (Some(a), None) => {
+                let no_sum = || format!("`{}`, of which a coordinate is no sum of multiples of loops", text());
+                Err(error(&|| steps(&a, &names), &no_sum))
+            }
+            (None, _) => Err(error(&|| "coordinates that are sums of multiples of axes".to_string(), text)),
         }
     }
 
     fn differ(&self, wanted: &Node, found: &Node) -> Problem {
-        let wanted = print::expr(self.meaning.pipeline, wanted.e);
-        let found = print::expr(self.own.pipeline, found.e);
-        self.meaning_differs(format!("`{wanted}`"), format!("`{found}`"))
+        let wanted = || format!("`{}`", print::expr(self.meaning.pipeline, wanted.e));
+        self.meaning_differs(&wanted, &|| format!("`{}`", print::expr(self.own.pipeline, found.e)))
     }
-    fn meaning_differs(&self, wanted: String, found: String) -> Problem {
-        Problem::InstructionMeaning { instruction: self.instruction.name().to_string(), wanted, found }
+    fn meaning_differs(&self, wanted: &dyn Fn() -> String, found: &dyn Fn() -> String) -> Problem {
+        let instruction = self.told(&|| self.instruction.name().to_string());
+        Problem::InstructionMeaning { instruction, wanted: self.told(wanted), found: self.told(found) }
+    }
+    /// Puts a part of a difference in words, if somebody asked.
+    fn told(&self, words: &dyn Fn() -> String) -> String {
+        if self.tells { words() } else { String::new() }
     }
 }
 
