@@ -20,7 +20,8 @@ type Added = Vec<(ProgPoint, u8, Edit)>;
 
 /// A slot that a loop reads.
 struct Read {
-    class: RegClass,
+    /// The class of the values in it; `None` of several, which may share memory one after the other.
+    class: Option<RegClass>,
     /// Reads in an iteration, but for those of rare blocks.
     count: usize,
     /// Stores in an iteration, of all blocks.
@@ -81,7 +82,7 @@ fn give(
     let mut order: Vec<(usize, Read)> = survey.reads.into_iter().filter(|(_, r)| r.count > 0).collect();
     order.sort_by_key(|(slot, r)| (Reverse(r.count + r.stores), *slot));
     for (slot, read) in order {
-        let Some((register, waits)) = free.take(read.class) else { continue };
+        let Some((register, waits)) = read.class.and_then(|class| free.take(class)) else { continue };
         let (register, slot) = (Allocation::reg(register), stack(slot));
         if read.stores > 0 {
             let store = Edit::Move { from: register, to: slot };
@@ -135,7 +136,9 @@ impl Survey {
         survey
     }
     fn slot(&mut self, slot: SpillSlot, class: RegClass) -> &mut Read {
-        self.reads.entry(slot.index()).or_insert(Read { class, count: 0, stores: 0 })
+        let read = self.reads.entry(slot.index()).or_insert(Read { class: Some(class), count: 0, stores: 0 });
+        read.class = read.class.filter(|known| *known == class);
+        read
     }
     fn read(&mut self, from: Allocation, class: RegClass, count: usize) {
         from.as_reg().into_iter().for_each(|r| self.touched.set(r, true));
