@@ -145,7 +145,9 @@ impl<'c> Tiled<'c> {
         let operand = &self.contraction.operands[number];
         let spans = self.spans(inside);
         let (count, run) = runs(operand, &spans);
-        let is_paged = is_paged(operand, &self.spans(&[]));
+        // A tile's result is loaded and stored between its sums: no prefetcher follows.
+        let followed = if number == 0 { 1 } else { MOST_FOLLOWED };
+        let is_paged = is_paged(operand, &self.spans(&[]), followed);
         let held = match is_copied {
             true => Held { bytes: count * run, occupied: count * run, is_paged: false },
             false => {
@@ -206,7 +208,7 @@ impl<'c> Tiled<'c> {
         // Lanes that read several elements each are copied as vectors.
         let is_turned = operand.strides.get(copy.dense) != Some(&1) && !copy.is_interleaved;
         let near = if is_turned { TURNED_CYCLES } else { COPIED_CYCLES / lanes.max(1.0) };
-        let far = if is_paged(operand, &spans) { operand.bytes as f64 / PAGED_BYTES } else { 0.0 };
+        let far = if is_paged(operand, &spans, MOST_FOLLOWED) { operand.bytes as f64 / PAGED_BYTES } else { 0.0 };
         elements * times * near.max(far)
     }
 }
@@ -241,8 +243,9 @@ fn runs(operand: &Operand, spans: &[i64]) -> (f64, f64) {
     (count, run)
 }
 
-/// Returns true if many short runs of an operand lie whole pages apart, so that no prefetcher follows them.
-fn is_paged(operand: &Operand, spans: &[i64]) -> bool {
+/// Returns true if more short runs of an operand than are `followed` lie whole pages apart, so that no prefetcher
+/// follows them.
+fn is_paged(operand: &Operand, spans: &[i64], followed: i64) -> bool {
     let (mut run, mut streams, mut is_far) = (operand.bytes, 1i64, false);
     for (step, places) in groups(operand, spans) {
         let step = step.saturating_mul(operand.bytes);
@@ -253,7 +256,7 @@ fn is_paged(operand: &Operand, spans: &[i64]) -> bool {
             run = run.saturating_add(step.saturating_mul(places - 1));
         }
     }
-    is_far && streams > MOST_FOLLOWED && (run as f64) < SHORT_RUN
+    is_far && streams > followed && (run as f64) < SHORT_RUN
 }
 
 /// The lines that a term of a tile reads of an operand.

@@ -71,6 +71,7 @@ pub fn map(
             candidates: Vec::new(),
             decisions: Vec::new(),
             attempts: Vec::new(),
+            told: BTreeSet::new(),
         };
         for &func in &plan.pipeline.order {
             for stage in 1..plan.pipeline.funcs[func].stages.len() {
@@ -121,6 +122,8 @@ struct Mapper<'m, 'q> {
     candidates: Vec<Candidate>,
     decisions: Vec<usize>,
     attempts: Vec<Attempt>,
+    /// The attempts as text.
+    told: BTreeSet<String>,
 }
 
 impl Mapper<'_, '_> {
@@ -204,8 +207,7 @@ impl Mapper<'_, '_> {
     /// Notes a reason, once.
     fn attempt(&mut self, stage: &str, instruction: &str, why: WhyNot) {
         let attempt = Attempt { stage: stage.to_string(), instruction: instruction.to_string(), why };
-        let text = attempt.to_string();
-        if self.attempts.iter().all(|other| other.to_string() != text) {
+        if self.told.insert(attempt.to_string()) {
             self.attempts.push(attempt);
         }
     }
