@@ -59,6 +59,7 @@ fn without_time_the_pick_is_printed() {
 fn a_tuning_begins_with_a_schedule_of_the_app_or_a_file() {
     let place = Workplace::new();
     place.succeed("tune matmul --size 32x32 --threads 1 --time 200ms --from cpu");
+    place.succeed("tune matmul --size 32x32 --threads 1 --time 200ms --from auto-isa");
     fs::write(place.path("mine.sched"), "blur_x: compute_root()").unwrap();
     place.succeed("tune blur --size 64x48 --time 200ms --from mine.sched");
 }

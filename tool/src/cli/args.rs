@@ -275,8 +275,9 @@ pub(crate) struct TuneArgs {
     /// The time that all of it may take, such as 500ms, 60s or 5m; with 0s the schedule is picked without a run
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s")]
     pub(crate) time: Duration,
-    /// A schedule to begin with besides the one that is chosen for these sizes: of the app by name, or a file with one
-    #[arg(long, value_name = "NAME|FILE|auto", default_value = "auto")]
+    /// A schedule to begin with besides the one that is chosen for these sizes: of the app by name, a file with one, or
+    /// `auto-isa`: one of instructions that compute its stages
+    #[arg(long, value_name = "NAME|FILE|auto|auto-isa", default_value = "auto")]
     pub(crate) from: String,
     /// Keep what is measured in FILE, a JSON object a line, and go on from what is in it
     #[arg(long, value_name = "FILE")]

@@ -9,6 +9,7 @@ use super::tool::Tool;
 use crate::app::App;
 use crate::files;
 use crate::place::Place;
+use halide::isa::IsaOptions;
 use halide::prelude::*;
 use halide::tune::{Ended, Event, TuneKey, Tuned, Verdict};
 use indicatif::ProgressBar;
@@ -19,6 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name of the schedule that every tuning begins with.
 const AUTO: &str = "auto";
+/// The name of the one that instructions are chosen for.
+const AUTO_ISA: &str = "auto-isa";
 
 /// Searches for a schedule, shows how far it is, and writes and prints the best one.
 pub(crate) fn tune(tool: &Tool, args: &TuneArgs) -> Result<(), Failure> {
@@ -26,10 +29,14 @@ pub(crate) fn tune(tool: &Tool, args: &TuneArgs) -> Result<(), Failure> {
     if args.file.is_some() && args.common.is_synthetic() {
         super::args::usage_error("with --random or --size there is no image to read");
     }
-    let from = Some(args.from.as_str()).filter(|from| *from != AUTO);
+    let from = Some(args.from.as_str()).filter(|from| ![AUTO, AUTO_ISA].contains(from));
     let from = common::named_schedule(app, from, &args.numbers.set)?;
     let output = args.output.as_deref().map(output::place).transpose()?;
     let job = common::job(tool, app, &args.common, args.file.as_deref(), from.as_ref())?;
+    let from = match args.from == AUTO_ISA {
+        true => Some(job.auto_isa(&common::target(&args.common), &IsaOptions::default())?.schedule),
+        false => from,
+    };
     let tuning = job.tuner(&common::target(&args.common)).budget(args.time).seed(args.seed);
     let tuning = args.db.iter().fold(tuning, |tuning, path| tuning.database(path));
     let tuning = from.iter().fold(tuning, |tuning, schedule| tuning.start_from(schedule));
