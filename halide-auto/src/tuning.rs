@@ -302,6 +302,10 @@ pub(crate) const SHORT_RUN: f64 = 1024.0;
 /// The runs that prefetchers follow at once. Unit: runs.
 /// Reason: processors of today follow 16 to 64.
 pub(crate) const MOST_FOLLOWED: i64 = 32;
+/// The operations for a point of a result up to which its tile is written out. Unit: operations.
+/// Reason: results stay in registers from the sums on, which is worth a store and a load of each. Approximations of
+/// functions leave no registers for that: with `tanh` behind it a product of 512 terms took 0.87 of its time in loops.
+pub(crate) const WRITTEN_OUT: f64 = 16.0;
 /// The tasks that each thread has at least, where there are loops for them. Unit: tasks.
 /// Reason: with few, threads wait for the last one.
 pub(crate) const TASKS_PER_THREAD: i64 = 4;

@@ -6,7 +6,7 @@ use super::memory::{Copied, Order};
 use super::needle::Needle;
 use crate::dag::pieces;
 use crate::emit::{Definition, Fresh};
-use crate::tuning::TASKS_PER_THREAD;
+use crate::tuning::{TASKS_PER_THREAD, WRITTEN_OUT};
 use halide_sched::schedule::{Amount, FloatMode, Schedule, StageSchedule};
 
 /// A choice that becomes directives.
@@ -58,7 +58,7 @@ impl Chosen<'_> {
                 let loops = self.order.loops.iter().filter_map(|of| own[*of].over.clone()).collect();
                 (Definition(func.clone(), contraction.of.1), loops)
             }
-            Home::Reader { func: reader, vars, taken } => {
+            Home::Reader { func: reader, vars, taken, operations } => {
                 // Its loops are those of the contraction's dimensions, by other names.
                 let theirs: Vec<Option<String>> =
                     contraction.loops.iter().map(|l| l.dim.and_then(|dim| vars.get(dim)).cloned()).collect();
@@ -68,7 +68,7 @@ impl Chosen<'_> {
                     let stage = split(schedule.func(reader.as_str()), &theirs, &parts, self.sizes);
                     let within = self.within(&parts);
                     let stage = reordered(stage, within.iter().cloned().chain(loops.clone()));
-                    let stage = match self.is_alone {
+                    let stage = match self.is_alone && *operations <= WRITTEN_OUT {
                         true => self.written_out(stage, &parts),
                         false => self.in_vectors(stage, &parts),
                     };

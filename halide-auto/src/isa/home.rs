@@ -2,8 +2,10 @@
 
 use crate::cost::Pricer;
 use crate::state::{Place, State};
+use crate::substitution::with_inlined;
 use crate::tile::bind::bind_reads;
 use halide_core::ids::FuncId;
+use std::collections::BTreeMap;
 
 /// The loops in which the tiles of a contraction are.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub(super) enum Home {
         vars: Vec<String>,
         /// All names of its variables.
         taken: Vec<String>,
+        /// The operations for each of its points.
+        operations: f64,
     },
 }
 
@@ -64,5 +68,7 @@ fn reader(pricer: &Pricer<'_>, state: &State, func: FuncId) -> Option<Home> {
         return None;
     }
     let func = dag.pipeline.funcs[at].name.clone();
-    Some(Home::Reader { func, vars, taken: names.iter().map(|var| var.name.clone()).collect() })
+    let work = with_inlined(dag, &dag.funcs[at].stages[0], &|func| state.is_inlined(func), &mut BTreeMap::new());
+    let operations = work.values().sum();
+    Some(Home::Reader { func, vars, operations, taken: names.iter().map(|var| var.name.clone()).collect() })
 }

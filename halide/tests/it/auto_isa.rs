@@ -85,6 +85,8 @@ fn cases() -> Vec<Case> {
     let (mut gated, mut turned, mut stepped) = (Func::new("gated"), Func::new("turned"), Func::new("stepped"));
     gated[(x, y)] = max(open[(x, y)], 0.0) * value[(x, y)] + longer[(x, y)];
     turned[(x, y)] = open[(x, y)] - value[(y, x)];
+    let mut curved = Func::new("curved");
+    curved[(x, y)] = tanh(sums_of(&x, &y)) * sums_of(&x, &y);
     stepped[(x, y)] = open[(x, y)] + table[(x, clamp(step[()], 0, 3))] * value[(x, y)];
     let lines: [&[i64]; 4] = [&[200], &[1], &[13], &[64]];
     let images: [&[i64]; 3] = [&[16, 14, 6], &[1, 1, 1], &[17, 5, 3]];
@@ -104,6 +106,7 @@ fn cases() -> Vec<Case> {
         case("pairs", &pairs, &[200], &lines),
         case("vector", &vector, &[200], &lines),
         case("gates", &gated, &[64, 40], &PLANE),
+        case("curve", &curved, &[64, 40], &PLANE),
         case("turned", &turned, &[64, 64], &PLANE),
         case("step", &stepped, &[64, 40], &PLANE),
     ]
@@ -279,6 +282,16 @@ fn sums_of_one_reader_share_its_tiles() {
     };
     let places = |schedule: &Schedule, of: &str| schedule.to_string().matches(&format!(": compute_at({of}, ")).count();
     assert_eq!(places(&schedule, "gated"), 3, "{schedule}");
+    let written_out = |schedule: &Schedule, of: &str| {
+        let (text, of) = (schedule.to_string(), format!("{of}: "));
+        text.lines().any(|line| line.starts_with(&of) && line.contains("vectorize(") && line.contains("unroll("))
+    };
+    // A tile is written out where its values can stay in registers.
+    assert!(!written_out(&schedule, "gated"), "{schedule}");
+    let schedule = mapped(&of("bias"), &target, &mut Heuristic).unwrap();
+    assert!(written_out(&schedule, "biased"), "{schedule}");
+    let schedule = mapped(&of("curve"), &target, &mut Heuristic).unwrap();
+    assert!(places(&schedule, "curved") == 1 && !written_out(&schedule, "curved"), "{schedule}");
     let schedule = mapped(&of("step"), &target, &mut Heuristic).unwrap();
     assert_eq!(places(&schedule, "stepped"), 2, "{schedule}");
     let schedule = mapped(&of("turned"), &target, &mut Heuristic).unwrap();
