@@ -55,7 +55,8 @@ fn reader(pricer: &Pricer<'_>, state: &State, func: FuncId) -> Option<Home> {
     }
     let (arrays, order) = bind_reads(pricer, state, (at, 0), func).ok()?;
     let name = &dag.pipeline.funcs[func].name;
-    let array = arrays.iter().find(|array| array.name == *name)?;
+    let mut reads = arrays.iter().filter(|array| array.name == *name);
+    let array = reads.next()?;
     let names = &dag.funcs[at].stages[0].vars;
     // Subscripts begin with the last dimension.
     let var = |subscript: &crate::tss::Subscript| match subscript.terms[..] {
@@ -64,7 +65,7 @@ fn reader(pricer: &Pricer<'_>, state: &State, func: FuncId) -> Option<Home> {
     };
     let vars: Vec<String> = array.subscripts.iter().rev().map(var).collect::<Option<_>>()?;
     let is_once = vars.iter().enumerate().all(|(n, var)| !vars[..n].contains(var));
-    if array.references() != 1 || !is_once || vars.len() != names.len() {
+    if reads.next().is_some() || array.references() != 1 || !is_once || vars.len() != names.len() {
         return None;
     }
     let func = dag.pipeline.funcs[at].name.clone();

@@ -85,7 +85,8 @@ fn cases() -> Vec<Case> {
     let (mut gated, mut turned, mut stepped) = (Func::new("gated"), Func::new("turned"), Func::new("stepped"));
     gated[(x, y)] = max(open[(x, y)], 0.0) * value[(x, y)] + longer[(x, y)];
     turned[(x, y)] = open[(x, y)] - value[(y, x)];
-    let mut curved = Func::new("curved");
+    let (mut curved, mut symmetric) = (Func::new("curved"), Func::new("symmetric"));
+    symmetric[(x, y)] = sums_of(&x, &y) + sums_of(&y, &x);
     curved[(x, y)] = tanh(sums_of(&x, &y)) * sums_of(&x, &y);
     stepped[(x, y)] = open[(x, y)] + table[(x, clamp(step[()], 0, 3))] * value[(x, y)];
     let lines: [&[i64]; 4] = [&[200], &[1], &[13], &[64]];
@@ -107,6 +108,7 @@ fn cases() -> Vec<Case> {
         case("vector", &vector, &[200], &lines),
         case("gates", &gated, &[64, 40], &PLANE),
         case("curve", &curved, &[64, 40], &PLANE),
+        case("symmetric", &symmetric, &[64, 64], &PLANE),
         case("turned", &turned, &[64, 64], &PLANE),
         case("step", &stepped, &[64, 40], &PLANE),
     ]
@@ -294,6 +296,9 @@ fn sums_of_one_reader_share_its_tiles() {
     assert!(places(&schedule, "curved") == 1 && !written_out(&schedule, "curved"), "{schedule}");
     let schedule = mapped(&of("step"), &target, &mut Heuristic).unwrap();
     assert_eq!(places(&schedule, "stepped"), 2, "{schedule}");
+    // Two places of one sum are in two tiles.
+    let schedule = mapped(&of("symmetric"), &target, &mut Heuristic).unwrap();
+    assert_eq!(places(&schedule, "symmetric"), 0, "{schedule}");
     let schedule = mapped(&of("turned"), &target, &mut Heuristic).unwrap();
     assert_eq!(places(&schedule, "turned"), 1, "{schedule}");
     assert!(schedule.to_string().contains("value: compute_root()"), "{schedule}");
