@@ -108,8 +108,12 @@ fn draw(random: &mut Random) -> Drawn {
             crate::funcs::func("out", &vars, of(&shifted) * cast_to(to, 2))
         }
         3 => {
+            // Two places of a sum: beside each other, or across the diagonal.
             let mut next = vars.clone();
-            next[0] += 1;
+            match random.one_in(2) {
+                true => next[0] += 1,
+                false => next.reverse(),
+            }
             crate::funcs::func("out", &vars, of(&first) - first.read(&next[..]))
         }
         // Several sums in the tiles of one Func, as gates are, of which one may lie in another order.
