@@ -6,7 +6,7 @@ use crate::legal::{LEGAL, legal, without_lines};
 use halide::plan;
 use halide::prelude::*;
 use halide_core::ids::Id;
-use halide_sched::lower::storage::in_place::in_place;
+use halide_sched::lower::storage::in_place::{InPlaceProof, in_place};
 use halide_testing::pipelines::Random;
 
 /// A pipeline whose output reads an input at its own points, elsewhere, or by way of other stages.
@@ -59,8 +59,11 @@ pub(crate) fn answers(seed: u64) -> Vec<(String, String)> {
     for image in pipeline.images.ids() {
         for element in 0..pipeline.funcs[output].types.len() {
             let answer = match in_place(&plan, image, output, element) {
-                Ok(false) => LEGAL.to_string(),
-                Ok(true) => format!("{LEGAL}, and copies nothing"),
+                Ok(InPlaceProof { is_copy, needs_exact_tails }) => {
+                    let copies = if is_copy { ", and copies nothing" } else { "" };
+                    let tails = if needs_exact_tails { ", with exact tails" } else { "" };
+                    format!("{LEGAL}{copies}{tails}")
+                }
                 Err(e) => without_lines(&format!("{:?}", e.problem)),
             };
             let name = &pipeline.images[image].name;

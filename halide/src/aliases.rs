@@ -3,7 +3,7 @@
 use crate::once_map::OnceMap;
 use halide_core::buffer::AnyBuffer;
 use halide_core::ids::{FuncId, ImageId};
-use halide_sched::lower::storage::in_place::{InPlaceError, in_place};
+use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProof, in_place};
 use halide_sched::plan::Plan;
 use std::convert::Infallible;
 
@@ -23,15 +23,15 @@ pub(crate) struct InPlace {
 pub(crate) struct Aliases {
     /// Inputs with the number of the output buffer that they are in.
     pub(crate) shared: Vec<(ImageId, usize)>,
-    /// True if code with other than exact tails may compute a point of such an output twice.
-    pub(crate) overlap: bool,
+    /// True if only code with exact tails computes each point of such outputs once.
+    pub(crate) needs_exact_tails: bool,
     /// Outputs, as bits by position, whose first definition is in memory already.
     pub(crate) in_memory: u64,
 }
 
 /// The results of proofs about inputs and output buffers, by input, output and element: also that there is none.
 #[derive(Default)]
-pub(crate) struct Proofs(OnceMap<(ImageId, FuncId, usize), Result<bool, InPlaceError>, Infallible>);
+pub(crate) struct Proofs(OnceMap<(ImageId, FuncId, usize), Result<InPlaceProof, InPlaceError>, Infallible>);
 
 impl Proofs {
     pub(crate) fn of(
@@ -39,7 +39,7 @@ impl Proofs {
         plan: &Plan,
         image: ImageId,
         (func, element): (FuncId, usize),
-    ) -> Result<bool, InPlaceError> {
+    ) -> Result<InPlaceProof, InPlaceError> {
         let Ok(found) = self.0.get_or_make(&(image, func, element), || Ok(in_place(plan, image, func, element)));
         found
     }

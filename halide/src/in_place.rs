@@ -12,7 +12,7 @@ use crate::run_options::How;
 use halide_core::ImageParam;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::{Given, Inputs, RunError};
-use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem, overlaps};
+use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
 
 impl<'c> Call<'c> {
     /// The output buffer number `buffer`, of those that `realize_all_into` takes one per element of the outputs (0 with
@@ -67,7 +67,7 @@ pub(crate) fn bind(
         let (Some(owner), Some(view)) = (owners.get(*buffer), outputs.get(*buffer)) else {
             return Err(RunError::NoBuffer { image: name.clone(), buffer: *buffer, buffers: outputs.len() }.into());
         };
-        let is_copy = proofs.of(plan, image, *owner)?;
+        let proof = proofs.of(plan, image, *owner)?;
         // Promises are checked of elements: of a copy, since the view is borrowed for writing.
         let copies = !engine_shares(compiled.engine()) || pipeline.images[image].is_promised();
         let own = match copies {
@@ -85,8 +85,8 @@ pub(crate) fn bind(
         ruled.push((image, Given::from(view)));
         if engine_shares(compiled.engine()) {
             aliases.shared.push((image, *buffer));
-            aliases.overlap |= overlaps(plan, owner.0);
-            let position = pipeline.outputs.iter().position(|f| *f == owner.0).filter(|p| is_copy && *p < 64);
+            aliases.needs_exact_tails |= proof.needs_exact_tails;
+            let position = pipeline.outputs.iter().position(|f| *f == owner.0).filter(|p| proof.is_copy && *p < 64);
             aliases.in_memory |= position.map_or(0, |p| 1 << p);
         }
     }

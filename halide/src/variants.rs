@@ -155,7 +155,7 @@ impl Variants {
         aliases: &Aliases,
     ) -> Result<(RunStats, VariantKey), Error> {
         // Where memory is shared, no point may be computed twice, and no run begun twice.
-        let Aliases { in_memory, overlap: exact_tails, .. } = *aliases;
+        let Aliases { in_memory, needs_exact_tails: exact_tails, .. } = *aliases;
         let is_shared = !aliases.shared.is_empty();
         let mut key = VariantKey { exact_tails, in_memory, marks: how.profile.is_some(), ..VariantKey::default() };
         let mut because = None;

@@ -162,23 +162,30 @@ halide_core::debug_is_display!(InPlaceError);
 
 impl std::error::Error for InPlaceError {}
 
-/// Proves that element `element` of an output may be computed in the memory of `image`. Returns true if the output's
-/// first definition then copies the memory to itself, so that it can be left out. The proof is for code with exact
-/// tails, and for other code where the output does not [overlap](overlaps).
+/// The proof that an output may be computed in the memory of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InPlaceProof {
+    /// True if the output's first definition copies the memory to itself, so that it can be left out.
+    pub is_copy: bool,
+    /// True if the proof is for code with exact tails alone: other code may compute points of the output twice, since a
+    /// last chunk is shifted inwards, or its loops are those of others.
+    pub needs_exact_tails: bool,
+}
+
+/// Proves that element `element` of an output may be computed in the memory of `image`.
 ///
 /// # Errors
 /// See [`InPlaceProblem`]: the first reason found.
-pub fn in_place(plan: &Plan, image: ImageId, output: FuncId, element: usize) -> Result<bool, InPlaceError> {
+pub fn in_place(plan: &Plan, image: ImageId, output: FuncId, element: usize) -> Result<InPlaceProof, InPlaceError> {
     let problem = |problem| {
         let (image, output) = (plan.pipeline.images[image].name.clone(), plan.pipeline.funcs[output].name.clone());
         InPlaceError { image, output, problem }
     };
-    prove(plan, image, output, element).map_err(problem)
+    let is_copy = prove(plan, image, output, element).map_err(problem)?;
+    Ok(InPlaceProof { is_copy, needs_exact_tails: overlaps(plan, output) })
 }
 
-/// Returns true if code with other than exact tails may compute points of an output twice: a last chunk is shifted
-/// inwards, or its loops are those of others.
-pub fn overlaps(plan: &Plan, output: FuncId) -> bool {
+fn overlaps(plan: &Plan, output: FuncId) -> bool {
     let shifts = |t: &Transform| matches!(t, Transform::Split { tail: PlanTail::AutoShift, .. });
     let stages = plan.funcs[output].stages.iter().flat_map(|stage| stage.with_loops());
     plan.groups.iter().any(|group| group.contains(&output)) || stages.flat_map(|stage| &stage.transforms).any(shifts)
