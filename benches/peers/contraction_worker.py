@@ -85,8 +85,12 @@ def openblas_gru(hidden, batch):
     """Products of all inputs by one product of matrices, those of a state by one in each step, and gates by Numba."""
     import math
 
-    import numba
     import numpy as np
+
+    try:
+        import numba
+    except ImportError:
+        raise SystemExit("numba is missing: benches/peers/.venv/bin/pip install numba") from None
 
     random = np.random.default_rng(1)
     scale = np.float32(hidden**-0.5)

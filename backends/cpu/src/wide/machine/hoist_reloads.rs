@@ -8,15 +8,12 @@
 //! to is in its register until the loop is left, and stored there.
 
 use super::allocate::{Laid, registers};
-use super::inner_loops::{InnerLoop, inner_loops};
+use super::inner_loops::{NaturalLoop, inner_loops};
 use super::liveness::{Liveness, Registers};
-use super::locations::retain;
+use super::locations::{self, Added};
 use regalloc2::{Allocation, Edit, Function, OperandKind, Output, PReg, ProgPoint, RegClass, SpillSlot};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// Moves to be added, each with its rank among those of its point: those that are there already have 1.
-type Added = Vec<(ProgPoint, u8, Edit)>;
 
 /// A slot that a loop reads.
 struct Read {
@@ -60,11 +57,7 @@ pub(super) fn hoist(laid: &Laid<'_>, output: &mut Output) -> bool {
     if added.is_empty() {
         return false;
     }
-    retain(output, &kept);
-    let old = output.edits.drain(..).map(|(at, edit)| (at, 1, edit));
-    let mut all: Added = old.chain(added).collect();
-    all.sort_by_key(|(at, rank, _)| (*at, *rank));
-    output.edits = all.into_iter().map(|(at, _, edit)| (at, edit)).collect();
+    locations::replace(output, &kept, added);
     true
 }
 
@@ -73,7 +66,7 @@ pub(super) fn hoist(laid: &Laid<'_>, output: &mut Output) -> bool {
 fn give(
     laid: &Laid<'_>,
     output: &mut Output,
-    l: &InnerLoop,
+    l: &NaturalLoop,
     (survey, live, first_slot): (Survey, &Liveness, usize),
     added: &mut Added,
 ) -> usize {
@@ -101,7 +94,7 @@ fn give(
 /// Returns the moves that load a slot before a loop.
 fn load<'a>(
     laid: &'a Laid<'_>,
-    l: &'a InnerLoop,
+    l: &'a NaturalLoop,
     from: Allocation,
     to: Allocation,
 ) -> impl Iterator<Item = (ProgPoint, u8, Edit)> + 'a {
@@ -118,7 +111,7 @@ fn stack(slot: usize) -> Allocation {
 }
 
 impl Survey {
-    fn new(laid: &Laid<'_>, output: &Output, l: &InnerLoop) -> Survey {
+    fn new(laid: &Laid<'_>, output: &Output, l: &NaturalLoop) -> Survey {
         let mut survey = Survey::default();
         for (at, Edit::Move { from, to }) in &output.edits[l.edits(laid, output)] {
             let class = from.as_reg().or(to.as_reg()).map_or(RegClass::Int, |r| r.class());
@@ -174,7 +167,7 @@ impl Survey {
 }
 
 /// Accesses a register instead of a slot in a loop.
-fn replace(laid: &Laid<'_>, output: &mut Output, l: &InnerLoop, slot: Allocation, register: Allocation) {
+fn replace(laid: &Laid<'_>, output: &mut Output, l: &NaturalLoop, slot: Allocation, register: Allocation) {
     let edits = l.edits(laid, output);
     for (_, Edit::Move { from, to }) in &mut output.edits[edits] {
         for place in [from, to] {
@@ -191,7 +184,7 @@ fn replace(laid: &Laid<'_>, output: &mut Output, l: &InnerLoop, slot: Allocation
 }
 
 /// Lets what a register holds wait in a slot during a loop.
-fn set_aside(laid: &Laid<'_>, live: &Liveness, l: &InnerLoop, at: (Allocation, Allocation), added: &mut Added) {
+fn set_aside(laid: &Laid<'_>, live: &Liveness, l: &NaturalLoop, at: (Allocation, Allocation), added: &mut Added) {
     let (register, slot) = at;
     added.extend(l.before.iter().map(|b| (l.end(laid, *b), 2, Edit::Move { from: register, to: slot })));
     for exit in &l.exits {

@@ -1,12 +1,12 @@
-//! Innermost loops in the order in which registers were chosen: runs of blocks, each from one that a later one jumps
-//! back to.
+//! Loops, and innermost ones, in the order in which registers were chosen: runs of blocks, each from one that a later
+//! one jumps back to.
 
 use super::allocate::Laid;
 use regalloc2::{Block, Function, Inst, InstRange, Output, ProgPoint};
 use std::ops::Range;
 
-/// A loop that is entered at its first block, and mostly contains no other one.
-pub(super) struct InnerLoop {
+/// A loop that is entered at its first block.
+pub(super) struct NaturalLoop {
     pub(super) blocks: Range<usize>,
     /// The blocks that lead into it and nowhere else.
     pub(super) before: Vec<usize>,
@@ -36,16 +36,18 @@ impl Exit {
 }
 
 /// Returns the innermost loops.
-pub(super) fn inner_loops(laid: &Laid<'_>) -> Vec<InnerLoop> {
+pub(super) fn inner_loops(laid: &Laid<'_>) -> Vec<NaturalLoop> {
     made(laid, innermost_ranges)
 }
 
 /// Returns all loops that are entered at their first block only, those inside of others first.
-pub(super) fn loops(laid: &Laid<'_>) -> Vec<InnerLoop> {
-    made(laid, ranges)
+pub(super) fn loops(laid: &Laid<'_>) -> Vec<NaturalLoop> {
+    let mut found = made(laid, ranges);
+    found.sort_by_key(|l| l.blocks.len());
+    found
 }
 
-fn made(laid: &Laid<'_>, ranges: impl Fn(&[Vec<usize>]) -> Vec<Range<usize>>) -> Vec<InnerLoop> {
+fn made(laid: &Laid<'_>, ranges: impl Fn(&[Vec<usize>]) -> Vec<Range<usize>>) -> Vec<NaturalLoop> {
     let mut code_positions = vec![0; laid.num_blocks()];
     laid.code_order().into_iter().enumerate().for_each(|(position, block)| code_positions[block] = position);
     let predecessors: Vec<Vec<usize>> = (0..laid.num_blocks()).map(|b| predecessors(laid, b).collect()).collect();
@@ -55,21 +57,13 @@ fn made(laid: &Laid<'_>, ranges: impl Fn(&[Vec<usize>]) -> Vec<Range<usize>>) ->
 /// Returns the runs of blocks, in reverse postorder, that are loops without another loop in them and are entered at the
 /// first block only.
 pub(super) fn innermost_ranges(predecessors: &[Vec<usize>]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    for head in 1..predecessors.len() {
-        let Some(last) = predecessors[head].iter().copied().filter(|b| *b >= head).max() else { continue };
-        let blocks = head..last + 1;
-        // Neither another way in nor another loop.
-        let is_entered = |b: usize| predecessors[b].iter().any(|from| !blocks.contains(from) || *from >= b);
-        if !(head + 1..blocks.end).any(is_entered) {
-            found.push(blocks);
-        }
-    }
+    let mut found = ranges(predecessors);
+    let is_head = |b: usize| predecessors[b].iter().any(|from| *from >= b);
+    found.retain(|blocks| !(blocks.start + 1..blocks.end).any(is_head));
     found
 }
 
-/// Returns the runs of blocks, in reverse postorder, that are loops and are entered at the first block only; those
-/// inside of others first.
+/// Returns the runs of blocks, in reverse postorder, that are loops and are entered at the first block only.
 fn ranges(predecessors: &[Vec<usize>]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for head in 1..predecessors.len() {
@@ -80,7 +74,6 @@ fn ranges(predecessors: &[Vec<usize>]) -> Vec<Range<usize>> {
             found.push(blocks);
         }
     }
-    found.sort_by_key(|blocks| blocks.len());
     found
 }
 
@@ -88,7 +81,7 @@ fn predecessors(laid: &Laid<'_>, block: usize) -> impl Iterator<Item = usize> {
     laid.block_preds(Block::new(block)).iter().map(|b| b.index())
 }
 
-fn inner_loop(laid: &Laid<'_>, blocks: Range<usize>, code_positions: &[usize]) -> Option<InnerLoop> {
+fn inner_loop(laid: &Laid<'_>, blocks: Range<usize>, code_positions: &[usize]) -> Option<NaturalLoop> {
     let head = blocks.start;
     let preds = |b: usize| predecessors(laid, b);
     let succs = |b: usize| laid.block_succs(Block::new(b)).iter().map(|b| b.index());
@@ -110,10 +103,10 @@ fn inner_loop(laid: &Laid<'_>, blocks: Range<usize>, code_positions: &[usize]) -
     }
     let rare = blocks.clone().map(|b| code_positions[b] > code_positions[blocks.end - 1]).collect();
     let firsts = blocks.clone().map(|b| laid.block_insns(Block::new(b)).first()).collect();
-    Some(InnerLoop { blocks, before, exits, rare, firsts })
+    Some(NaturalLoop { blocks, before, exits, rare, firsts })
 }
 
-impl InnerLoop {
+impl NaturalLoop {
     /// Returns the point behind all of a block but its jump.
     pub(super) fn end(&self, laid: &Laid<'_>, block: usize) -> ProgPoint {
         ProgPoint::before(laid.block_insns(Block::new(block)).last())

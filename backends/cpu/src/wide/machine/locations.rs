@@ -74,6 +74,18 @@ pub(super) fn walk(laid: &Laid<'_>, output: &Output, block: usize, mut f: impl F
     }
 }
 
+/// Moves to be added, each with its rank among those of its point: those that are there already have 1.
+pub(super) type Added = Vec<(ProgPoint, u8, Edit)>;
+
+/// Keeps some of the moves, and adds others.
+pub(super) fn replace(output: &mut Output, kept: &[bool], added: Added) {
+    retain(output, kept);
+    let old = output.edits.drain(..).map(|(at, edit)| (at, 1, edit));
+    let mut all: Added = old.chain(added).collect();
+    all.sort_by_key(|(at, rank, _)| (*at, *rank));
+    output.edits = all.into_iter().map(|(at, _, edit)| (at, edit)).collect();
+}
+
 /// Keeps some of the moves.
 pub(super) fn retain(output: &mut Output, kept: &[bool]) {
     let mut kept = kept.iter();

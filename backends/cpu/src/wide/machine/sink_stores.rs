@@ -5,18 +5,16 @@
 //! exits of the loop, it is stored there alone: from the innermost loop outwards, as far as that holds.
 
 use super::allocate::Laid;
-use super::inner_loops::{InnerLoop, loops};
-use super::locations::{Step, retain, walk};
+use super::inner_loops::{NaturalLoop, loops};
+use super::locations::{self, Added, Step, walk};
 use regalloc2::{Allocation, Block, Edit, Function, OperandKind, Output};
 use std::collections::BTreeMap;
 
-/// Moves stores out of loops. Returns true if there are any.
-pub(super) fn sink(laid: &Laid<'_>, output: &mut Output) -> bool {
-    if output.num_spillslots == 0 {
-        return false;
+/// Moves stores out of loops.
+pub(super) fn sink(laid: &Laid<'_>, output: &mut Output) {
+    if output.num_spillslots > 0 {
+        loops(laid).iter().for_each(|l| sink_in(laid, output, l));
     }
-    let found = loops(laid).into_iter().map(|l| sink_in(laid, output, &l));
-    found.fold(false, |any, one| any | one)
 }
 
 /// The stores of a loop to a slot: the register that is stored, and the numbers of the moves.
@@ -26,30 +24,24 @@ struct Stored {
     moves: Vec<usize>,
 }
 
-fn sink_in(laid: &Laid<'_>, output: &mut Output, l: &InnerLoop) -> bool {
+fn sink_in(laid: &Laid<'_>, output: &mut Output, l: &NaturalLoop) {
     let stored = only_stored(laid, output, l);
     if stored.is_empty() {
-        return false;
+        return;
     }
     let agree = agree_at_exits(laid, output, l, &stored);
-    let (mut kept, mut added) = (vec![true; output.edits.len()], Vec::new());
+    let (mut kept, mut added) = (vec![true; output.edits.len()], Added::new());
     for Stored { from, slot, moves } in stored.into_iter().zip(agree).filter(|(_, agrees)| *agrees).map(|(s, _)| s) {
         moves.into_iter().for_each(|number| kept[number] = false);
         added.extend(l.exits.iter().map(|exit| (exit.at, exit.rank(), Edit::Move { from, to: slot })));
     }
-    if added.is_empty() {
-        return false;
+    if !added.is_empty() {
+        locations::replace(output, &kept, added);
     }
-    retain(output, &kept);
-    let old = output.edits.drain(..).map(|(at, edit)| (at, 1, edit));
-    let mut all: Vec<_> = old.chain(added).collect();
-    all.sort_by_key(|(at, rank, _)| (*at, *rank));
-    output.edits = all.into_iter().map(|(at, _, edit)| (at, edit)).collect();
-    true
 }
 
 /// The slots that a loop stores to, each from one register, and does nothing else with.
-fn only_stored(laid: &Laid<'_>, output: &Output, l: &InnerLoop) -> Vec<Stored> {
+fn only_stored(laid: &Laid<'_>, output: &Output, l: &NaturalLoop) -> Vec<Stored> {
     let mut slots: BTreeMap<usize, Option<Stored>> = BTreeMap::new();
     let number = |location: Allocation| location.as_stack().map(|slot| slot.index());
     for edit in l.edits(laid, output) {
@@ -71,7 +63,7 @@ fn only_stored(laid: &Laid<'_>, output: &Output, l: &InnerLoop) -> Vec<Stored> {
 
 /// Tells for each store if its register has the value of its slot at all exits of a loop, and has been stored on all
 /// ways to them from its start: a forward dataflow analysis.
-fn agree_at_exits(laid: &Laid<'_>, output: &Output, l: &InnerLoop, stored: &[Stored]) -> Vec<bool> {
+fn agree_at_exits(laid: &Laid<'_>, output: &Output, l: &NaturalLoop, stored: &[Stored]) -> Vec<bool> {
     let blocks = l.blocks.clone();
     let at = |block: usize| block - blocks.start;
     // Nothing is known at the start of the loop, and all at that of other blocks, until a way says otherwise.
