@@ -253,7 +253,7 @@ fn corners_of_machines_and_sizes_have_answers() {
 #[test]
 fn decisions_are_replayed() {
     let (target, options) = (Target { threads: 2, ..Target::host() }, IsaOptions::default());
-    for case in ["convolution", "bias", "product", "two layers"].map(of) {
+    for case in ["convolution", "bias", "product", "two layers", "gates", "turned"].map(of) {
         for seed in 0..4 {
             let first = map(&case, &target, &options, &mut Random::new(seed)).unwrap();
             let again = map(&case, &target, &options, &mut Replay::new(first.decisions.clone())).unwrap();
