@@ -15,6 +15,7 @@ pub mod contractions;
 pub mod coverage;
 pub mod device;
 pub mod edges;
+pub mod empties;
 pub mod engines;
 pub mod externs;
 mod facade;

@@ -38,7 +38,9 @@ impl CountingCode {
         let mut target = plan.target;
         target.gpu = None;
         let plan = plan::resolve(pipeline, &Schedule::all_at_root(pipeline), &target).map_err(Error::Schedule)?;
-        let exact = VariantKey { exact_tails: true, generic_strides: true, unchecked: true, ..VariantKey::default() };
+        let main = VariantKey::default();
+        let exact =
+            VariantKey { exact_tails: true, generic_strides: true, may_be_empty: true, unchecked: true, ..main };
         let code = CountingCode::new(&plan, machine.host(), exact)?;
         Ok(Needs { plan, code })
     }

@@ -169,19 +169,20 @@ impl Call<'_> {
             None => how.after(compiled.fed(self.given(), regions, &how))?,
         };
         let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
-        let mut key = VariantKey::default();
+        let bound = inputs.bind(&plan.pipeline)?;
+        let mut key = VariantKey::of_call(&bound, outputs.iter().map(AnyBuffer::dims));
         if pipeline.notes.iter().any(|note| note.kind == NoteKind::Require) {
             // Who needs what is required is known to the interpreter alone, which also words the error.
             let required = Required { given: self.given(), fed: &inputs, before: None, how: &how };
             how.after(compiled.check_required(&required, regions))?;
             key.unchecked = true;
         }
-        let bound = inputs.bind(&plan.pipeline)?;
         let (params, images): (Vec<Scalar>, Vec<AnyBuffer>) =
             (bound.params.iter().copied().collect(), bound.images.iter().cloned().collect());
         loop {
-            let VariantKey { exact_tails, generic_strides, pixels, unchecked, .. } = key;
-            let options = LowerOptions { exact_tails, generic_strides, pixels, unchecked, ..LowerOptions::default() };
+            let VariantKey { exact_tails, generic_strides, pixels, may_be_empty, unchecked, .. } = key;
+            let main = LowerOptions::default();
+            let options = LowerOptions { exact_tails, generic_strides, pixels, may_be_empty, unchecked, ..main };
             let program = lower_to_bounded(plan, &options).map_err(Error::Lower)?.program;
             let unlimited = Limits::default();
             let limits = how.limits().unwrap_or(&unlimited);

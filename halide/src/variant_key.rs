@@ -2,7 +2,9 @@
 
 use crate::error::Error;
 use crate::fault::{CallFault, Defect};
+use halide_core::buffer::{AnyBuffer, Dim};
 use halide_core::ids::Id;
+use halide_core::interp::Bound;
 use halide_ir::{Fault, FaultId, Program};
 use halide_sched::lower::{Accesses, LowerOptions, Pixels};
 
@@ -15,6 +17,8 @@ pub struct VariantKey {
     pub generic_strides: bool,
     /// Calls with interleaved inputs and outputs: those in which the values of a pixel lie beside each other.
     pub pixels: Pixels,
+    /// Calls in which an input or an output has no elements.
+    pub may_be_empty: bool,
     /// Values that the algorithm's requirements do not hold for, at points that are computed and that nobody needs.
     pub unchecked: bool,
     /// Calls with outputs in the memory of inputs, whose first definitions would copy it to itself: outputs by
@@ -28,13 +32,21 @@ pub struct VariantKey {
 }
 
 impl VariantKey {
+    /// The variant that a call begins with, as far as its buffers say.
+    pub(crate) fn of_call<'d>(bound: &'d Bound, outputs: impl Iterator<Item = &'d [Dim]>) -> VariantKey {
+        let mut buffers = bound.images.iter().map(AnyBuffer::dims).chain(outputs);
+        let may_be_empty = buffers.any(|dims| dims.iter().any(|dim| dim.extent == 0));
+        VariantKey { may_be_empty, ..VariantKey::default() }
+    }
+
     /// The way to lower this variant.
     pub(crate) fn options(self) -> LowerOptions {
         // Marks are the code generator's.
-        let VariantKey { exact_tails, generic_strides, pixels, unchecked, in_memory, checks_in_place, marks: _ } = self;
+        let VariantKey { exact_tails, generic_strides, pixels, may_be_empty, unchecked, in_memory, .. } = self;
         let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
-        let accesses = if checks_in_place { Accesses::InPlace } else { Accesses::BeforeLoops };
-        LowerOptions { exact_tails, generic_strides, pixels, unchecked, in_memory, accesses, ..LowerOptions::default() }
+        let accesses = if self.checks_in_place { Accesses::InPlace } else { Accesses::BeforeLoops };
+        let others = LowerOptions::default();
+        LowerOptions { exact_tails, generic_strides, pixels, may_be_empty, unchecked, in_memory, accesses, ..others }
     }
 
     /// The calls that it serves, in words.
@@ -47,6 +59,7 @@ impl VariantKey {
             (self.exact_tails, "small outputs or tight inputs"),
             (self.generic_strides, "rows with gaps"),
             (!self.pixels.is_empty(), "interleaved inputs or outputs"),
+            (self.may_be_empty, "empty inputs or outputs"),
             (self.unchecked, "values at points that nobody needs"),
             (self.checks_in_place, "accesses that are checked where they stand"),
             (self.marks, "profiles"),

@@ -3,6 +3,7 @@
 //! The main variant is made at once. It is fast and assumes what is so for nearly every call: outputs at least as large
 //! as the factors of splits, inputs with room for rounded-up reads, rows without gaps. A call that it does not serve
 //! ends with a fault before anything is written; then the variant for such calls is made, once, and serves this one.
+//! Calls with an empty buffer begin with a variant of their own: bounds rely on at least one element of each.
 //!
 //! The *exact* variant has guards in place of shifted tails, others take interleaved buffers, or any stride. A
 //! requirement that fails may be at a point that was computed and that nobody needs: the interpreter decides and words
@@ -113,7 +114,7 @@ impl Variants {
         how: &How,
         required: Required<'_>,
     ) -> Result<(RunStats, VariantKey), Error> {
-        let (mut key, mut because) = (VariantKey::default(), None);
+        let (mut key, mut because) = (VariantKey::of_call(bound, outputs.iter().map(AnyBufferMut::dims)), None);
         loop {
             let variant = self.get_async(plan, key, because.take()).await?;
             if !key.checks_in_place && variant.may_end_midway() && variant.cannot_run_twice() {
@@ -157,7 +158,12 @@ impl Variants {
         // Where memory is shared, no point may be computed twice, and no run begun twice.
         let Aliases { in_memory, needs_exact_tails: exact_tails, .. } = *aliases;
         let is_shared = !aliases.shared.is_empty();
-        let mut key = VariantKey { exact_tails, in_memory, marks: how.profile.is_some(), ..VariantKey::default() };
+        let mut key = VariantKey {
+            exact_tails,
+            in_memory,
+            marks: how.profile.is_some(),
+            ..VariantKey::of_call(bound, outputs.iter().map(AnyBufferMut::dims))
+        };
         let mut because = None;
         loop {
             let variant = self.get(plan, key, because.take())?;

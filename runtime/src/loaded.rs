@@ -1,7 +1,7 @@
 //! The tables of an object that were read, and runs of its code.
 
 use crate::error::CallError;
-use halide_core::buffer::AnyBufferMut;
+use halide_core::buffer::{AnyBufferMut, Dim};
 use halide_core::ids::Id;
 use halide_core::interp::{Bound, Given, Inputs};
 use halide_core::limits::Limits;
@@ -66,6 +66,9 @@ impl Loaded {
         self.interface.check_output_views(outputs)?;
         let bound = inputs.bind(&self.interface)?;
         bound.check_outputs(&self.interface, outputs.iter().map(Given::from))?;
+        if !self.has_elements(&bound, outputs)? {
+            return Ok(());
+        }
         let mut next = 0;
         // Each variant leads to one that serves more calls, so none is tried twice.
         for _ in &self.variants {
@@ -80,6 +83,26 @@ impl Loaded {
             }
         }
         Err(CallError::Internal { text: "no variant of the code serves the call".into() })
+    }
+
+    /// Returns false if there is nothing to compute.
+    ///
+    /// # Errors
+    /// Something is to be computed, and a buffer has no elements: the code of objects relies on one of each.
+    fn has_elements(&self, bound: &Bound, outputs: &[AnyBufferMut<'_>]) -> Result<bool, CallError> {
+        let is_empty = |dims: &[Dim]| dims.iter().any(|dim| dim.extent == 0);
+        if !outputs.is_empty() && outputs.iter().all(|output| is_empty(output.dims())) {
+            return Ok(false);
+        }
+        let problem = "it has no elements, and the code of an object needs one; leave the call out".to_string();
+        if let Some((image, _)) = bound.images.enumerate().find(|(_, image)| is_empty(image.dims())) {
+            let argument = format!("image `{}`", self.interface.images[image].name);
+            return Err(CallError::Argument { argument, problem });
+        }
+        match outputs.iter().position(|output| is_empty(output.dims())) {
+            Some(output) => Err(CallError::Argument { argument: format!("output {output}"), problem }),
+            None => Ok(true),
+        }
     }
 
     /// Frees memory that is kept for the next run.

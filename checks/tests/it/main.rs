@@ -7,8 +7,9 @@ use halide_checks::coverage::Coverage;
 use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, auto, budgets, classes, contractions, edges, externs, families, findings, image_input, instruction_calls,
-    ladder, nests, order, proofs, refusals, runs, schedules, stacks, steps, text, trust, words, work,
+    algebra, auto, budgets, classes, contractions, edges, empties, externs, families, findings, image_input,
+    instruction_calls, ladder, nests, order, proofs, refusals, runs, schedules, stacks, steps, text, trust, words,
+    work,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -263,6 +264,20 @@ fn reversed_orders() {
     let order::Tally { agree, race } = tally.get();
     println!("{agree} programs gave the same in both orders, {race} have races");
     assert!(agree > 40 && race > 5, "{agree} agree, {race} race");
+}
+
+/// Calls with empty buffers give the interpreter's values, or errors.
+#[test]
+fn empty_buffers() {
+    let tally = Cell::new(empties::Tally::default());
+    runs::each("empty buffers", 60, |seed| {
+        let more = empties::check(&Case::random(seed)).map_err(|f| format!("{}: {}", f.kind, f.text))?;
+        tally.set(tally.get() + more);
+        Ok(())
+    });
+    let empties::Tally { agree, refused } = tally.get();
+    println!("{agree} runs gave the interpreter's values, {refused} were refused");
+    assert!(agree > 20 && refused > 20, "{agree} agree, {refused} refused");
 }
 
 /// Proofs that replace trust in lowering are never found to be wrong by the evaluator.

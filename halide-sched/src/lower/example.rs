@@ -230,7 +230,7 @@ fn checked(ctx: &mut Ctx<'_>, _: Stmt) -> String {
 
 /// The intervals found, and the values of the output, with coordinates clamped where that is needed.
 fn valued(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let facts = regions::facts::of_program(&ctx.program, &ctx.plan.pipeline);
+    let facts = regions::facts::of_program(&ctx.program, &ctx.plan.pipeline, ctx.options);
     let values = regions::value_bounds::value_bounds(ctx, &facts);
     let mut text = String::new();
     for (buf, interval) in &values.known {

@@ -77,7 +77,7 @@ pub struct Lowered {
 /// definitions are those of the schedule. Returns what is known of its symbols, too.
 pub(crate) fn lower_to_hoisted(plan: &Plan, options: &LowerOptions) -> Result<(Lowered, Facts), Vec<LowerError>> {
     let mut lowered = lower_to_bounded(plan, options)?;
-    let facts = regions::facts::of_program(&lowered.program, &plan.pipeline);
+    let facts = regions::facts::of_program(&lowered.program, &plan.pipeline, options);
     let Lowered { program, trace, .. } = &mut lowered;
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         run_pass(program, trace, name, f);
@@ -259,7 +259,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     let mut trace = LoweringTrace::recording(options.snapshots, options.clock);
     let mut ctx = Ctx::new(plan, options);
     trace.begin("value_bounds");
-    let known = regions::facts::of_program(&ctx.program, &plan.pipeline);
+    let known = regions::facts::of_program(&ctx.program, &plan.pipeline, options);
     let values = regions::value_bounds::value_bounds(&mut ctx, &known);
     trace.finish(None);
     trace.begin("build_nests");

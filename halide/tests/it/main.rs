@@ -29,6 +29,7 @@ mod coordinates;
 mod corners;
 mod deep;
 mod distinct;
+mod empty_buffers;
 mod engines_agree;
 mod errors;
 mod explain_bounds;

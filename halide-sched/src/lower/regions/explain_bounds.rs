@@ -77,7 +77,7 @@ pub fn explain_bounds(plan: &Plan, options: &LowerOptions, func: FuncId) -> Resu
         return Err(NotExplained::Inline);
     }
     let mut ctx = Ctx::new(plan, options);
-    let known = facts::of_program(&ctx.program, &plan.pipeline);
+    let known = facts::of_program(&ctx.program, &plan.pipeline, options);
     let values = value_bounds::value_bounds(&mut ctx, &known);
     build_nests::build_nests(&mut ctx);
     let mut facts = facts::of_arguments(&ctx);

@@ -3,6 +3,7 @@
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::cut::Cut;
 use crate::lower::nests::vars::Vars;
+use crate::lower::options::LowerOptions;
 use crate::plan::{Transform, VarOrigin};
 use halide_core::pipeline::Pipeline;
 use halide_ir::{BufferRole, DimField, Program, Scope, Sym, build};
@@ -10,15 +11,15 @@ use halide_solve::simplify::{Facts, Range};
 
 /// Facts about buffers and parameters that every pass may use.
 pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
-    let mut facts = of_program(&ctx.program, &ctx.plan.pipeline);
+    let mut facts = of_program(&ctx.program, &ctx.plan.pipeline, ctx.options);
     output_tails(ctx, &mut facts);
     ctx.rules.iter().for_each(|rule| facts.learn(&rule.holds()));
     facts
 }
 
 /// Returns the facts about buffers and parameters that hold whatever the schedule.
-pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
-    let mut facts = of_buffers(program);
+pub(crate) fn of_program(program: &Program, pipeline: &Pipeline, options: &LowerOptions) -> Facts {
+    let mut facts = of_buffers(program, options);
     for (image, def) in pipeline.images.enumerate() {
         let buf = program.image_buffers[image];
         if def.dims == 0 {
@@ -49,17 +50,18 @@ pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
 }
 
 /// Returns the facts about the caller's buffers that hold whatever the schedule.
-fn of_buffers(program: &Program) -> Facts {
+fn of_buffers(program: &Program, options: &LowerOptions) -> Facts {
     let mut facts = Facts::new();
+    let shortest = if options.may_be_empty { 0 } else { 1 };
     for (buf, info) in program.buffers.enumerate() {
         if info.role == BufferRole::Internal {
             continue;
         }
         for dim in 0..info.dims as u16 {
             let field = |field| build::sym(Sym::Buffer { buf, dim, field });
-            // Coordinates are i32, and the runtime refuses empty buffers.
+            // Coordinates are i32, and calls with an empty buffer have a variant of their own.
             facts.assume_range(&field(DimField::Min), Some(i32::MIN.into()), Some(i32::MAX.into()));
-            facts.assume_range(&field(DimField::Extent), Some(1), Some(1 << 32));
+            facts.assume_range(&field(DimField::Extent), Some(shortest), Some(1 << 32));
             let end = build::add(field(DimField::Min), field(DimField::Extent));
             facts.assume_range(&build::offset(end, -1), Some(i32::MIN.into()), Some(i32::MAX.into()));
         }

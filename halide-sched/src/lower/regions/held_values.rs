@@ -20,9 +20,10 @@ use halide_ir::{BufferRole, Expr, ExprKind, Program, Sym, build};
 /// in `reader`, one for each element of each output, in order. `reader` gets the parameters and images that the ends
 /// are made of, if it has none of their names.
 pub fn held_values(reader: &mut Pipeline, producer: &Plan, images: &[String]) -> HeldValues {
-    let options = LowerOptions::default();
+    // Readers rely on this in calls of any size.
+    let options = LowerOptions { may_be_empty: true, ..LowerOptions::default() };
     let ctx = Ctx::new(producer, &options);
-    let facts = facts::of_program(&ctx.program, &producer.pipeline);
+    let facts = facts::of_program(&ctx.program, &producer.pipeline, &options);
     let found = value_bounds::of_outputs(&ctx, &facts);
     let bufs = producer.pipeline.outputs.iter().flat_map(|func| &ctx.program.func_buffers[*func]);
     let mut data = PipelineData::clone(reader);

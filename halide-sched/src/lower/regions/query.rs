@@ -112,7 +112,7 @@ impl ShapeQuery {
     /// What lowering refuses.
     pub fn new(plan: &Plan, options: &LowerOptions) -> Result<ShapeQuery, Vec<LowerError>> {
         let mut ctx = Ctx::new(plan, options);
-        let known = facts::of_program(&ctx.program, &plan.pipeline);
+        let known = facts::of_program(&ctx.program, &plan.pipeline, options);
         let values = value_bounds::value_bounds(&mut ctx, &known);
         build_nests::build_nests(&mut ctx);
         let mut facts = facts::of_arguments(&ctx);
