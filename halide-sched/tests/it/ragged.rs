@@ -93,6 +93,37 @@ fn sparse_matrix_times_vector() {
     }
 }
 
+/// Lanes of a row are masked at its ends, and no vector is computed of which no lane is in it.
+#[test]
+fn vectors_of_a_row() {
+    let s = Sparse::new();
+    let row = vars!(row);
+    let mut y = Func::new("y");
+    y[row] = 0.expr();
+    let r = RDom::named("r", [(0, 64)]);
+    r.where_(r.x.ge(s.offsets[row]) & r.x.lt(s.offsets[row + 1]));
+    y[row] += s.values[r.x] * (r.x + 1);
+    let p = Pipeline::new([&y]).unwrap();
+    let schedule = "y.update(0): split(r.x, ro, ri, 4) atomic() vectorize(ri)";
+    for lengths in ROWS {
+        let region = Region::of_spans([(0, lengths.len() as i32)]);
+        for first in [0, 2, 3] {
+            let mut images = images(lengths, first);
+            images.retain(|(name, _)| ["offsets", "values"].contains(name));
+            check(&p, schedule, &images, &region);
+            let (mut begin, mut vectors) = (first, 0);
+            for length in lengths {
+                let end = begin + length;
+                // An empty row in the middle of a vector costs one.
+                vectors += (end + 3) / 4 - begin / 4;
+                begin = end;
+            }
+            let counts = count(&p, schedule, &images, &region, true);
+            assert_eq!(counts.iterations("y.update(0).ro"), vectors as u64, "{}", counts.text());
+        }
+    }
+}
+
 /// Producers of a row are computed over as many points as the row is long.
 #[test]
 fn producers_of_ragged_rows() {

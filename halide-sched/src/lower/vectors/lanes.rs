@@ -148,7 +148,11 @@ fn lane_to_depth(e: &Expr, i: u16, depth: u32) -> Expr {
             ExprKind::Likely(a) => lane_to_depth(a, i, depth),
             _ => build::shuffle(vec![e.clone()], vec![i]),
         },
-        Shape::General => build::shuffle(vec![e.clone()], vec![i]),
+        Shape::General => match e.kind() {
+            // A coordinate as a value.
+            ExprKind::Cast(of) if of.ty().is_index() => visit::map_children(e, |of| lane_to_depth(of, i, depth)),
+            _ => build::shuffle(vec![e.clone()], vec![i]),
+        },
     }
 }
 
