@@ -219,6 +219,8 @@ pub use halide_core::debug_is_display;
 #[doc(hidden)]
 pub use halide_ir as ir;
 #[doc(hidden)]
+pub use halide_ir::spelling;
+#[doc(hidden)]
 pub use halide_sched::{lower, plan};
 pub use inspect::{Inspection, Stored};
 #[cfg(feature = "cpu")]

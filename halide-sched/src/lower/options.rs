@@ -14,8 +14,8 @@ pub struct LowerOptions {
     pub generic_strides: bool,
     /// Inputs and outputs that are interleaved, for which the code is then made; no others may be.
     pub pixels: Pixels,
-    /// Take inputs and outputs without elements. Otherwise every buffer of the call has at least one, and bounds rely on
-    /// that: the region of `clamp(x, 0, width - 1)` has no coordinate below 0.
+    /// Take inputs and outputs without elements. Otherwise every buffer of the call has at least one, on which bounds
+    /// rely: the region of `clamp(x, 0, width - 1)` has no coordinate below 0.
     pub may_be_empty: bool,
     /// Leave out what the algorithm requires: for a call in which the requirements that are needed are known to hold.
     pub unchecked: bool,

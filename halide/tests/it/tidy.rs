@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 500;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
-pub(crate) const CRATES: [(&str, &str); 21] = [
+pub(crate) const CRATES: [(&str, &str); 22] = [
     ("core", "halide-core"),
     ("ir", "halide-ir"),
     ("solve", "halide-solve"),
@@ -20,6 +20,7 @@ pub(crate) const CRATES: [(&str, &str); 21] = [
     ("cpu", "backends/cpu"),
     ("gpu", "backends/gpu"),
     ("halide", "halide"),
+    ("seq", "frontends/seq"),
     ("runtime", "runtime"),
     ("report", "report"),
     ("tool", "tool"),

@@ -35,12 +35,14 @@ fn is_shipped(path: &str) -> bool {
 }
 
 /// Files and folders that read text, with what that is.
-const READERS: [(&str, &str); 25] = [
+const READERS: [(&str, &str); 27] = [
     ("halide-ir/src/parse/", "text of loop IR"),
     ("halide-ir/src/typing.rs", "types in loop IR: `u16x8`"),
     ("halide-ir/src/footprint/text.rs", "text of footprints"),
     ("halide/src/code_cache/build.rs", "files of the operating system"),
     ("halide-sched/src/schedule/text.rs", "text of schedules"),
+    ("frontends/seq/src/text/", "text of procs"),
+    ("frontends/seq/src/inference/text.rs", "types of primitives in their table"),
     ("halide-auto/src/costs.rs", "text of costs of instructions"),
     ("halide-ir/src/features.rs", "lists of extensions on the command line"),
     ("halide-sched/src/lower/example.rs", "examples in the headers of passes, a test"),

@@ -1,0 +1,9 @@
+//! The inference of types (Hindley and Milner's, with classes of scalar types).
+
+mod fit;
+mod infer;
+mod text;
+mod unify;
+
+pub(crate) use fit::at;
+pub(crate) use infer::{Typed, infer};

@@ -1,0 +1,14 @@
+//! Constants that were chosen.
+
+/// Brackets and blocks inside of each other in one text. A level takes about ten frames of the parser, a few kilobytes.
+pub(crate) const MOST_NESTING: usize = 64;
+
+/// Operations that reads of an element may repeat. A value with more is stored, so that chains of primitives that read
+/// an element twice do not double the work each time.
+pub(crate) const MOST_INLINED: usize = 64;
+
+/// Elements of one task of a parallel loop over elements: some ten microseconds of simple arithmetic.
+pub(crate) const CHUNK: usize = 16384;
+
+/// Elements of one task where each is a reduction of its own.
+pub(crate) const ROWS: usize = 256;
