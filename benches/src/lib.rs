@@ -10,4 +10,5 @@ pub mod graphs;
 pub mod output;
 pub mod polyhedral;
 pub mod rounds;
+pub mod sparse;
 pub mod untuned;

@@ -33,6 +33,8 @@ mod pages {
     mod programs {}
     #[doc = include_str!("gradients.md")]
     mod gradients {}
+    #[doc = include_str!("sequences.md")]
+    mod sequences {}
     #[doc = include_str!("slow.md")]
     mod slow {}
     #[doc = include_str!("correctness.md")]

@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::mistake::Mistakes;
 use halide::buffer::BufferError;
 use halide_core::debug_is_display;
+use halide_core::interp::RunError;
 use std::fmt;
 
 /// A reason that there is no proc, or no value of one.
@@ -16,6 +17,11 @@ pub enum Error {
     Fault(Fault),
     /// The pipeline of a proc, its schedule or its run.
     Pipeline(halide::Error),
+    /// A mistake of the data that compiled code found: an index, or lengths that differ.
+    Required {
+        /// The place in the proc, the primitive, and the numbers.
+        message: String,
+    },
     /// A buffer.
     Buffer(BufferError),
     /// Descriptors whose offsets fall.
@@ -48,6 +54,7 @@ impl fmt::Display for Error {
             Error::Proc(mistakes) => mistakes.fmt(f),
             Error::Fault(fault) => fault.fmt(f),
             Error::Pipeline(error) => error.fmt(f),
+            Error::Required { message } => f.write_str(message),
             Error::Buffer(error) => error.fmt(f),
             Error::OffsetsFall { at, before, after } => {
                 write!(
@@ -99,7 +106,10 @@ impl From<Fault> for Error {
 
 impl From<halide::Error> for Error {
     fn from(error: halide::Error) -> Error {
-        Error::Pipeline(error)
+        match error {
+            halide::Error::Run(RunError::Require { message, .. }) => Error::Required { message },
+            error => Error::Pipeline(error),
+        }
     }
 }
 

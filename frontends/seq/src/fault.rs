@@ -25,7 +25,7 @@ pub enum FaultKind {
         /// The place of the index in the sequence of indices; `None` of `x[i]`.
         position: Option<usize>,
         /// The index.
-        index: i64,
+        index: i128,
         /// The number of elements.
         extent: usize,
     },
@@ -77,15 +77,13 @@ impl Fault {
     fn reason(&self) -> String {
         match &*self.kind {
             FaultKind::Outside { primitive, position: None, index, extent } => {
-                format!("`{primitive}` has index {index}, but the sequence has {extent} elements")
+                format!("`{primitive}` has index {index} where there are {extent} elements")
             }
             FaultKind::Outside { primitive, position: Some(position), index, extent } => {
-                format!(
-                    "`{primitive}` has index {index} at position {position}, but the sequence has {extent} elements"
-                )
+                format!("`{primitive}` has index {index} at position {position} where there are {extent} elements")
             }
             FaultKind::Lengths { primitive, first, other } => {
-                format!("`{primitive}` takes sequences of one length, but there are {first} and {other} elements")
+                format!("`{primitive}` takes sequences of one length but there are {first} and {other} elements")
             }
             FaultKind::Negative { primitive, length } => format!("`{primitive}` cannot make {length} elements"),
             FaultKind::Endless => "the def calls itself for ever".into(),

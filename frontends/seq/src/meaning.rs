@@ -147,7 +147,7 @@ fn at<'a>(
 ) -> Result<&'a Datum> {
     let place = usize::try_from(index.as_i128()).ok();
     place.and_then(|place| of.get(place)).ok_or_else(|| {
-        let (index, extent) = (index.as_i64(), of.len());
+        let (index, extent) = (index.as_i128(), of.len());
         Fault::new(span, FaultKind::Outside { primitive, position, index, extent })
     })
 }

@@ -146,7 +146,7 @@ impl Mistake {
             MistakeKind::NoDef => "write `def name(parameters): ..`".into(),
             MistakeKind::NoReturn(_) => "end it with `return value`, in both arms of an `if`".into(),
             MistakeKind::Unreachable => "remove it, or the `return` before it".into(),
-            MistakeKind::UnknownName { nearest: Some(nearest), .. } => format!("`{nearest}` is"),
+            MistakeKind::UnknownName { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             MistakeKind::Class { expected: Wanted::Class(Class::BOOL), .. } => "compare it with something".into(),
             MistakeKind::Infinite(_) => "a function that takes itself, or a sequence in itself, has no type".into(),
             MistakeKind::NotATailCall(_) => "return the call itself, and pass what is still to be done with it".into(),

@@ -90,7 +90,7 @@ impl Place {
     }
 
     fn new(engine: Option<Engine>, threads: u32) -> Place {
-        let target = Target { threads, ..Target::host() };
+        let target = Target { threads: threads.max(1), ..Target::host() };
         Place { target, engine, code: Arc::default() }
     }
 
@@ -110,7 +110,10 @@ impl Place {
             };
             return Data::from_datum(&meaning::run(&proc.module, types, data)?, &result);
         }
-        let prepared = self.prepared(proc, &bound.signature, types)?;
+        // Chunks of a reduction ask for an element: without any, there is one loop after the other.
+        let is_empty = bound.extents.contains(&0);
+        let nest = if is_empty { vec![Nest::Seq] } else { proc.nest.clone() };
+        let prepared = self.prepared(proc, nest, &bound.signature, types)?;
         prepared.run(&bound)
     }
 
@@ -130,16 +133,17 @@ impl Place {
     fn prepared(
         &self,
         proc: &Proc,
+        nest: Vec<Nest>,
         signature: &Signature,
         types: HashMap<Variable, Type>,
     ) -> Result<Arc<Prepared>, Error> {
-        let (nest, is_relaxed) = (proc.nest.clone(), proc.is_relaxed);
+        let is_relaxed = proc.is_relaxed;
         let key = Key { proc: proc.number, nest, is_relaxed, signature: signature.clone() };
         if let Some(known) = self.code.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(known.clone());
         }
         let lowered = lower::lower(&proc.module, types, signature)?;
-        let text = schedule(&lowered.stages, &proc.nest, proc.is_relaxed);
+        let text = schedule(&lowered.stages, &key.nest, is_relaxed);
         let Lowered { pipeline, checks, result, extents, .. } = lowered;
         let schedule: Schedule = text.parse().map_err(halide::Error::from)?;
         let engine = self.engine.unwrap_or_default();

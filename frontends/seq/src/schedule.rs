@@ -23,10 +23,7 @@ pub(crate) fn schedule(stages: &[Stage], nest: &[Nest], is_relaxed: bool) -> Str
         let pure = pure_loops(&stage.dims, nest);
         let _ = writeln!(text, "{name}: compute_root(){pure}");
         for (update, domain) in stage.domains.iter().enumerate() {
-            let loops = update_loops(stage, domain, nest, is_relaxed);
-            if !loops.is_empty() {
-                let _ = writeln!(text, "{name}.update({update}):{loops}");
-            }
+            update_loops(stage, (update, domain), nest, is_relaxed, &mut text);
         }
     }
     text
@@ -45,25 +42,37 @@ fn pure_loops(dims: &[String], nest: &[Nest]) -> String {
     }
 }
 
-/// The loops of an update.
-fn update_loops(stage: &Stage, domain: &[String], nest: &[Nest], is_relaxed: bool) -> String {
-    let Role::Fold(order) = stage.role else {
-        return match stage.role {
-            Role::Rounds => element_loops(&stage.dims, nest),
-            _ => String::new(),
-        };
+/// The lines of an update.
+fn update_loops(
+    stage: &Stage,
+    (update, domain): (usize, &[String]),
+    nest: &[Nest],
+    is_relaxed: bool,
+    text: &mut String,
+) {
+    let (name, elements) = (&stage.name, element_loops(&stage.dims, nest));
+    let mode = match stage.role {
+        Role::Fold { order: Order::Free, .. } => "",
+        Role::Fold { order: Order::Relaxed, .. } if is_relaxed => "float(relaxed) ",
+        Role::Fold { .. } | Role::Rounds if !elements.is_empty() => {
+            let _ = writeln!(text, "{name}.update({update}):{elements}");
+            return;
+        }
+        _ => return,
     };
-    let mut loops = element_loops(&stage.dims, nest);
-    let lanes = nest.get(stage.dims.len()).or(nest.last());
-    let mode = match order {
-        Order::Free => "",
-        Order::Relaxed if is_relaxed => " float(relaxed)",
-        Order::Relaxed | Order::Fixed => return loops,
-    };
-    if lanes == Some(&Nest::Simd) {
-        let _ = write!(loops, "{mode} atomic() vectorize({}, natural)", domain[0]);
+    let variable = &domain[0];
+    let is_whole = matches!(stage.role, Role::Fold { is_whole: true, .. });
+    let own = nest.get(stage.dims.len()).or(nest.last());
+    if stage.dims.is_empty() && is_whole && own == Some(&Nest::Core) {
+        // One reduction in all: chunks of it on cores, and their results behind that.
+        let _ = writeln!(text, "{name}.update({update}): {mode}split({variable}, ro, ri, {CHUNK}) rfactor(ro, u)");
+        let _ = writeln!(text, "{name}.rfactor(u): compute_root()");
+        let _ = writeln!(text, "{name}.rfactor(u).update(0): {mode}parallel(u) atomic() vectorize(ri, natural)");
+    } else if own == Some(&Nest::Simd) || stage.dims.is_empty() && own == Some(&Nest::Core) {
+        let _ = writeln!(text, "{name}.update({update}):{elements} {mode}atomic() vectorize({variable}, natural)");
+    } else if !elements.is_empty() {
+        let _ = writeln!(text, "{name}.update({update}):{elements}");
     }
-    loops
 }
 
 /// The loops over the elements of which each has an update of its own.

@@ -1,5 +1,6 @@
 //! The types of all nodes of a module.
 
+use super::data::functions_as_data;
 use super::text;
 use super::unify::Table;
 use crate::ast::{Expr, ExprKind, Function, Name, NodeId, Pattern, Statement};
@@ -80,7 +81,9 @@ pub(crate) fn infer(defs: &[Arc<Function>], nodes: usize, globals: &Globals) -> 
     for def in defs {
         infer.def(def);
     }
-    infer.check_data(defs);
+    let types = &infer.types;
+    let of = |id: NodeId| types[id.0 as usize].as_ref().map(|ty| infer.table.resolve(ty));
+    infer.mistakes.extend(functions_as_data(defs, &of));
     if !infer.mistakes.is_empty() {
         infer.mistakes.sort_by_key(|mistake| mistake.span);
         infer.mistakes.dedup();
@@ -373,48 +376,6 @@ impl Infer {
             self.mistake(callee.span, MistakeKind::Arity { callee: callee_name, expected: 1, found });
         }
         (**result).clone()
-    }
-
-    /// Records sequences and tuples of functions, and calls that return one.
-    fn check_data(&mut self, defs: &[Arc<Function>]) {
-        let mut todo: Vec<&Statement> = defs.iter().flat_map(|def| &def.body).collect();
-        let mut exprs: Vec<&Expr> = Vec::new();
-        while let Some(statement) = todo.pop() {
-            match statement {
-                Statement::Def(def) => todo.extend(&def.body),
-                Statement::Let(_, value) | Statement::Return(value) => exprs.push(value),
-                Statement::If { condition, then, otherwise } => {
-                    exprs.push(condition);
-                    todo.extend(then.iter().chain(otherwise));
-                }
-            }
-            while let Some(expr) = exprs.pop() {
-                let ty = self.types[expr.id.0 as usize].as_ref().map(|ty| self.table.resolve(ty));
-                let is_call = matches!(expr.kind, ExprKind::Call(..));
-                if let Some(ty) = ty.filter(|ty| ty.has_function() && (is_call || !matches!(ty, Type::Function(..)))) {
-                    self.mistake(expr.span, MistakeKind::FunctionAsData(ty));
-                    continue;
-                }
-                match &expr.kind {
-                    ExprKind::Tuple(parts) => exprs.extend(parts),
-                    ExprKind::Lambda(function) => todo.extend(&function.body),
-                    ExprKind::Call(callee, arguments) => {
-                        exprs.push(callee);
-                        exprs.extend(arguments);
-                    }
-                    ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => exprs.extend([&**a, &**b]),
-                    ExprKind::Unary(_, a) => exprs.push(a),
-                    ExprKind::If { condition, then, otherwise } => {
-                        exprs.extend([&**condition, &**then, &**otherwise]);
-                    }
-                    ExprKind::Name(_)
-                    | ExprKind::Primitive(_)
-                    | ExprKind::Int(_)
-                    | ExprKind::Float(_)
-                    | ExprKind::Bool(_) => {}
-                }
-            }
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The inference of types (Hindley and Milner's, with classes of scalar types).
 
+mod data;
 mod fit;
 mod infer;
 mod text;

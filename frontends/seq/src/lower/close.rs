@@ -135,7 +135,8 @@ impl Lower {
     pub(crate) fn move_to(&self, leaf: &Leaf, positions: &[(usize, Leaf)]) -> Leaf {
         let Some(at) = leaf.at.clone() else { return leaf.clone() };
         let used: Vec<(usize, Leaf)> = positions.iter().filter(|(depth, _)| leaf.depths.has(*depth)).cloned().collect();
-        if used.is_empty() {
+        // Read where it is.
+        if used.iter().all(|(depth, position)| position.coordinate == Some(*depth)) {
             return leaf.clone();
         }
         if let (Some(_), [(_, position)]) = (leaf.coordinate, &used[..]) {

@@ -78,7 +78,7 @@ impl Lower {
         }
         definition.func.define(here, together(&after));
         let order = if types.len() == 1 { order(&arguments[0], types[0]) } else { Order::Fixed };
-        let role = Role::Fold(order);
+        let role = Role::Fold { order, is_whole: matches!(pull.domain, Domain::Flat(_)) };
         self.stage(&definition, role, vec![vec![format!("{name}.x")]]);
         let stored = self.finish(definition, &types, depths);
         Ok(prefix.with_leaves(&mut stored.into_iter()))

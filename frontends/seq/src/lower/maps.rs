@@ -114,7 +114,7 @@ impl Lower {
             let (here, there) = (lower.count(&domain), lower.count(&other.domain));
             let shifted = position.expr - a.expr + b.expr;
             let moved = Leaf::computed(shifted, I32, &[position, &a, &b, &here, &there]);
-            let text = format!("{span}: `{primitive}` takes sequences of one length, but there are");
+            let text = format!("{span}: `{primitive}` takes sequences of one length but there are");
             let message = (text, here.expr, "and", there.expr, "elements");
             let moved = lower.required(here.expr.eq(there.expr), moved, message);
             (other.element)(lower, &moved)

@@ -9,7 +9,7 @@ use crate::span::Span;
 use crate::types::Type;
 use crate::walk::{Value, apply_value};
 use halide::prelude::{Expr, ExprMethods, IntoExpr, RDom, cast_to, clamp, max, select};
-use halide_core::types::ScalarType::{Bool, I32};
+use halide_core::types::ScalarType::{Bool, I32, I64};
 use std::rc::Rc;
 
 impl Lower {
@@ -37,21 +37,22 @@ impl Lower {
         span: Span,
     ) -> Leaf {
         let (begin, count) = (self.ends(domain).0, self.count(domain));
-        // An Int is a coordinate as it is; others are first shown to be one.
-        let fits = index.expr.ge(zero(index.ty)) & index.expr.lt(cast_to(index.ty, count.expr));
-        let narrow = match index.ty {
-            I32 => index.expr,
-            _ => cast_to(I32, index.expr),
+        // An Int is a coordinate as it is; others are one of those that both they and Long have.
+        let (wide, narrow) = match index.ty {
+            I32 => (index.expr, index.expr),
+            _ => (cast_to(I64, index.expr), cast_to(I32, index.expr)),
         };
+        let of_type = wide.ty().unwrap_or(I32);
+        let fits = wide.ge(zero(of_type)) & wide.lt(cast_to(of_type, count.expr));
         let text = format!("{span}: `{primitive}` has index");
         let leaves = [Some(index), Some(&count), position].into_iter().flatten().collect::<Vec<_>>();
         let value = Leaf { weight: index.weight + 2, ..Leaf::computed(narrow, I32, &leaves) };
         let checked = match position {
             Some(position) => {
-                let message = (text, index.expr, "at position", position.expr, "but the sequence has", count.expr);
-                self.required(fits, value, message)
+                let at = (text, index.expr, "at position", position.expr, "where there are", count.expr, "elements");
+                self.required(fits, value, at)
             }
-            None => self.required(fits, value, (text, index.expr, "but the sequence has", count.expr)),
+            None => self.required(fits, value, (text, index.expr, "where there are", count.expr, "elements")),
         };
         let expr = match domain {
             Domain::Rows { .. } => begin.expr + checked.expr,

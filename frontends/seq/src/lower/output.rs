@@ -153,12 +153,13 @@ impl Lower {
 
     /// An output Func of the variables of `depths`, whose extents are given outermost first.
     fn define_output(&mut self, leaf: &Leaf, depths: Depths, extents: Vec<Size>) -> usize {
+        let extents: Vec<Size> = extents.into_iter().rev().collect();
         let mut definition = self.declare("result", depths);
         let at = self.at_vars(&definition.dims);
         definition.func.define(at, together(std::slice::from_ref(leaf)));
         self.stage(&definition, Role::Output, Vec::new());
         let func = Rc::new(std::mem::replace(&mut definition.func, Func::new("")));
-        self.outputs.push((func, extents.into_iter().rev().collect()));
+        self.outputs.push((func, extents));
         self.outputs.len() - 1
     }
 }

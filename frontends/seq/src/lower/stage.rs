@@ -21,8 +21,8 @@ pub(crate) enum Role {
     Elements,
     /// Results.
     Output,
-    /// A reduction over variable `domain.x`.
-    Fold(Order),
+    /// A reduction over variable `domain.x`; `is_whole` if that runs over all of the domain.
+    Fold { order: Order, is_whole: bool },
     /// A scan.
     Scan,
     /// Updates at data, or in rows.

@@ -52,6 +52,7 @@ impl Everywhere {
         for (place, engine, proc) in &self.places {
             match (&expected, &place.call(proc, arguments.to_vec())) {
                 (Ok(expected), Ok(found)) => assert_eq!(found.datum(), expected.datum(), "{}\n{engine:?}", self.text),
+                (Err(expected), Err(Error::Required { message })) => assert_eq!(*message, expected.to_string()),
                 (Err(_), Err(_)) => {}
                 (expected, found) => {
                     panic!("{}\n{engine:?}\nexpected {expected:?}\nfound {found:?}", self.text);
@@ -202,7 +203,7 @@ fn two_descriptors_and_three_levels() {
     // Rows of other lengths: the lengths of rows are data, so the run finds it.
     let other = rows(&[1, 2, 3, 4, 5], &[0, 3, 5]);
     let error = value(text, &[a.clone(), other]).unwrap_err();
-    assert_eq!(error, "1:42: `map` takes sequences of one length, but there are 2 and 3 elements");
+    assert_eq!(error, "1:42: `map` takes sequences of one length but there are 2 and 3 elements");
     let deep = Data::rows(rows(&[1, 2, 3, 4, 5, 6], &[0, 1, 1, 4, 6]), &[0, 2, 2, 4]).unwrap();
     let text = "def f(a): return [sum([sum(x) * length(x) for x in y]) for y in a]";
     assert_eq!(value(text, &[deep]).unwrap(), ints(&[1, 0, 49]).datum());
@@ -215,25 +216,35 @@ fn mistakes_of_runs() {
         (
             "def f(x, y): return map(op_add, x, y)",
             vec![x.clone(), ints(&[1, 2])],
-            "1:21: `map` takes sequences of one length, but there are 3 and 2 elements",
+            "1:21: `map` takes sequences of one length but there are 3 and 2 elements",
         ),
         (
             "def f(x, y): return gather(x, y)",
             vec![x.clone(), ints(&[0, 3])],
-            "1:21: `gather` has index 3 at position 1, but the sequence has 3 elements",
+            "1:21: `gather` has index 3 at position 1 where there are 3 elements",
         ),
         (
             "def f(x, y): return gather(x, map(lambda a: a - 1, y))",
             vec![x.clone(), ints(&[1, 0])],
-            "1:21: `gather` has index -1 at position 1, but the sequence has 3 elements",
+            "1:21: `gather` has index -1 at position 1 where there are 3 elements",
         ),
-        ("def f(x): return x[3]", vec![x.clone()], "1:18: `x[i]` has index 3, but the sequence has 3 elements"),
-        ("def f(x): return min(x)", vec![ints(&[])], "1:18: `x[i]` has index 0, but the sequence has 0 elements"),
+        ("def f(x): return x[3]", vec![x.clone()], "1:18: `x[i]` has index 3 where there are 3 elements"),
+        (
+            "def f(x, y): return map(lambda b: x[b], y)",
+            vec![x.clone(), Data::values(&[2u8, 200]).unwrap()],
+            "1:35: `x[i]` has index 200 where there are 3 elements",
+        ),
+        (
+            "def f(x, y): return map(lambda b: x[b], y)",
+            vec![x.clone(), Data::values(&[1i64 << 32]).unwrap()],
+            "1:35: `x[i]` has index 4294967296 where there are 3 elements",
+        ),
+        ("def f(x): return min(x)", vec![ints(&[])], "1:18: `x[i]` has index 0 where there are 0 elements"),
         ("def f(n): return range(n)", vec![(-1).into()], "1:18: `range` cannot make -1 elements"),
         (
             "def f(x, y): return scatter(x, y, x)",
             vec![x.clone(), ints(&[0, 1, 7])],
-            "1:21: `scatter` has index 7 at position 2, but the sequence has 3 elements",
+            "1:21: `scatter` has index 7 at position 2 where there are 3 elements",
         ),
         ("def f(x): return x", vec![x.clone(), x.clone()], "1:5: the proc takes 1 arguments, 2 given"),
         ("def f(x): return sum(x)", vec![3.into()], "1:5: argument 1 is Int, but [a] is expected"),
@@ -241,4 +252,26 @@ fn mistakes_of_runs() {
     ] {
         assert_eq!(value(text, &arguments).unwrap_err(), expected, "{text}");
     }
+}
+
+/// Indices of every integer type, also of sequences that are longer than the type has values for.
+#[test]
+fn indices_of_every_integer_type() {
+    let x: Vec<i32> = (0..300).collect();
+    let text = "def f(x, y): return map(lambda b: x[b], y)";
+    let everywhere = Everywhere::new(text);
+    let indices = [
+        Data::values(&[0u8, 44, 255]).unwrap(),
+        Data::values(&[0i8, 44, 127]).unwrap(),
+        Data::values(&[0u16, 44, 299]).unwrap(),
+        Data::values(&[0u32, 44, 299]).unwrap(),
+        Data::values(&[0i64, 44, 299]).unwrap(),
+        Data::values(&[0u64, 44, 299]).unwrap(),
+    ];
+    for index in indices {
+        let Datum::Seq(found) = everywhere.value(&[ints(&x), index]).unwrap() else { panic!("a sequence") };
+        assert_eq!(found[..2], [Datum::Scalar(0.into()), Datum::Scalar(44.into())]);
+    }
+    assert!(everywhere.value(&[ints(&x), Data::values(&[-1i8]).unwrap()]).is_err());
+    assert!(everywhere.value(&[ints(&x), Data::values(&[u64::MAX]).unwrap()]).is_err());
 }

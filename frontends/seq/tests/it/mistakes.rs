@@ -54,7 +54,7 @@ fn mistakes_of_types() {
         ),
         ("def f(x): return 3(x)", "1:18: expected (a) -> b, found a number"),
         ("def f(x): return y", "1:18: `y` is not defined"),
-        ("def f(vals): return sum(valz)", "1:25: `valz` is not defined\n  help: `vals` is"),
+        ("def f(vals): return sum(valz)", "1:25: `valz` is not defined\n  help: did you mean `vals`?"),
     ] {
         assert_eq!(mistakes(text), expected, "{text}");
     }

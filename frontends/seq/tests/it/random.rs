@@ -82,8 +82,10 @@ impl Draw {
     }
 
     fn operator(&mut self, depth: usize) -> String {
-        match self.random.below(4) {
+        match self.random.below(5) {
             0 => "op_add".into(),
+            // A def of the proc, which other elements may be given to, too.
+            4 => "mixed".into(),
             1 => "op_max".into(),
             2 => "lambda p, q: p * 3 + q".into(),
             _ => {
@@ -157,7 +159,7 @@ impl Draw {
     /// A proc of a scalar, a sequence and a sequence of sequences.
     fn proc(&mut self) -> String {
         self.names = [("n", Kind::Int), ("x", Kind::Seq), ("v", Kind::Rows)].map(|(n, k)| (n.to_string(), k)).to_vec();
-        let mut text = "def f(n, x, v):\n".to_string();
+        let mut text = "def f(n, x, v):\n    def mixed(a, b): return a * 3 - op_min(a, b)\n".to_string();
         for _ in 0..1 + self.random.below(3) {
             let kind = self.random.pick(&[Kind::Int, Kind::Seq, Kind::Seq, Kind::Rows]);
             let value = self.expr(kind, 3);
@@ -168,7 +170,8 @@ impl Draw {
         let last = self.names.last().map_or("x", |(name, _)| name).to_string();
         let other = self.seq(2);
         // All parameters have a type in every proc.
-        text + &format!("    return {last}, {other}, n + sum(x) + sum(map(sum, v))\n")
+        text += "    reals = scan(mixed, map(lambda a: float32(a) * 0.5, x))\n";
+        text + &format!("    return {last}, {other}, n + sum(x) + sum(map(sum, v)), reduce(mixed, reals, 0.25)\n")
     }
 }
 
