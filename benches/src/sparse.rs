@@ -90,7 +90,7 @@ impl Shape {
         for row in 0..self.rows {
             let length = match self.law {
                 // Lengths l with a density of l to the power of -2.2, whose mean is right but for the cut at the end.
-                Law::Power => (mean * 0.4 * (1.0 - numbers.unit()).powf(-1.0 / 1.2)).min(4096.0),
+                Law::Power => (mean * 0.19 * (1.0 - numbers.unit()).powf(-1.0 / 1.2)).min(4096.0),
                 Law::Band | Law::Uniform => mean * (0.9 + 0.2 * numbers.unit()),
             };
             let length = (length.round() as usize).clamp(1, self.columns);

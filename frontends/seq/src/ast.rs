@@ -19,6 +19,8 @@ pub(crate) struct Expr {
     pub(crate) id: NodeId,
     /// The place where it begins.
     pub(crate) span: Span,
+    /// The number of expressions inside of each other, from it on.
+    pub(crate) height: usize,
     /// Its form.
     pub(crate) kind: ExprKind,
 }
@@ -118,5 +120,36 @@ impl Numbering {
 
     pub(crate) fn count(&self) -> usize {
         self.0 as usize
+    }
+}
+
+impl ExprKind {
+    /// The height of an expression of this form.
+    pub(crate) fn height(&self) -> usize {
+        let inside = match self {
+            ExprKind::Name(_) | ExprKind::Primitive(_) | ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) => 0,
+            ExprKind::Tuple(parts) => parts.iter().map(|part| part.height).max().unwrap_or(0),
+            ExprKind::Lambda(function) => function.body.iter().map(Statement::height).max().unwrap_or(0),
+            ExprKind::Call(callee, arguments) => {
+                arguments.iter().map(|argument| argument.height).fold(callee.height, usize::max)
+            }
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => a.height.max(b.height),
+            ExprKind::Unary(_, a) => a.height,
+            ExprKind::If { condition, then, otherwise } => condition.height.max(then.height).max(otherwise.height),
+        };
+        inside + 1
+    }
+}
+
+impl Statement {
+    /// The height of its highest expression; that of a def counts for its own calls.
+    fn height(&self) -> usize {
+        match self {
+            Statement::Def(_) => 0,
+            Statement::Let(_, value) | Statement::Return(value) => value.height,
+            Statement::If { condition, then, otherwise } => {
+                then.iter().chain(otherwise).map(Statement::height).fold(condition.height, usize::max)
+            }
+        }
     }
 }

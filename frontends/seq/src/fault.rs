@@ -1,6 +1,7 @@
 //! The mistakes that only a run finds, and what cannot be lowered.
 
 use crate::span::Span;
+use crate::tuning::MOST_CALLS;
 use crate::types::Type;
 use halide_core::debug_is_display;
 use std::fmt;
@@ -45,6 +46,8 @@ pub enum FaultKind {
         /// The number.
         length: i64,
     },
+    /// Calls inside of each other that are too many.
+    Calls,
     /// A def that calls itself for ever.
     Endless,
     /// An argument of another type than the proc takes.
@@ -86,6 +89,7 @@ impl Fault {
                 format!("`{primitive}` takes sequences of one length but there are {first} and {other} elements")
             }
             FaultKind::Negative { primitive, length } => format!("`{primitive}` cannot make {length} elements"),
+            FaultKind::Calls => format!("more than {MOST_CALLS} calls are inside of each other"),
             FaultKind::Endless => "the def calls itself for ever".into(),
             FaultKind::Argument { parameter, expected, found } => {
                 let names = Type::display_together(&[expected, found]);

@@ -7,6 +7,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::module::Module;
 use crate::primitive::Primitive;
 use crate::span::Span;
+use crate::tuning::MOST_CALLS;
 use crate::types::{Type, Variable};
 use crate::walk::{self, Flow, Machine, Round, Value, apply_value};
 use halide_core::types::ScalarType;
@@ -36,10 +37,12 @@ type Result<T> = std::result::Result<T, Fault>;
 
 /// The value of a module's last def at `arguments`.
 pub(crate) fn run(module: &Arc<Module>, types: HashMap<Variable, Type>, arguments: Vec<Datum>) -> Result<Datum> {
-    walk::call(&mut Interpreter { prelude: None }, module, types, arguments)
+    walk::call(&mut Interpreter { calls: 0, prelude: None }, module, types, arguments)
 }
 
 struct Interpreter {
+    /// The number of calls around.
+    calls: usize,
     /// The call of the def of the prelude whose primitives run.
     prelude: Option<Span>,
 }
@@ -126,6 +129,15 @@ impl Machine for Interpreter {
             }
         }
         Err(Fault::new(span, FaultKind::Endless))
+    }
+
+    fn enter(&mut self, span: Span) -> Result<()> {
+        self.calls += 1;
+        if self.calls > MOST_CALLS { Err(Fault::new(span, FaultKind::Calls)) } else { Ok(()) }
+    }
+
+    fn leave(&mut self) {
+        self.calls -= 1;
     }
 
     fn in_prelude(&mut self, span: Option<Span>) {

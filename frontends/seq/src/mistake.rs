@@ -1,6 +1,7 @@
 //! The mistakes that a proc can have before it runs: of its text and of its types.
 
 use crate::span::Span;
+use crate::tuning::MOST_PARTS;
 use crate::types::{Class, Type};
 use halide_core::debug_is_display;
 use std::fmt;
@@ -24,6 +25,8 @@ pub enum MistakeKind {
     Number(String),
     /// A line that is indented as no line around it.
     Indentation,
+    /// An expression with too many others inside of each other.
+    TooHigh,
     /// A bracket that is never closed.
     Unclosed,
     /// One token in the place of another.
@@ -57,6 +60,8 @@ pub enum MistakeKind {
         /// The parts of these that differ, where they are not the whole.
         parts: Option<(Type, Type)>,
     },
+    /// A type with too many parts.
+    LargeType,
     /// A type that would contain itself.
     Infinite(Type),
     /// A type that an operation does not have.
@@ -111,6 +116,7 @@ impl Mistake {
             MistakeKind::Character(c) => format!("`{c}` begins nothing that a proc may contain"),
             MistakeKind::Number(text) => format!("`{text}` is no number that Long or Double holds"),
             MistakeKind::Indentation => "the line is indented as no line around it".into(),
+            MistakeKind::TooHigh => "the expression has too many operators on each other's results".into(),
             MistakeKind::Unclosed => "the bracket is never closed".into(),
             MistakeKind::Unexpected { expected, found } => format!("expected {expected}, found {found}"),
             MistakeKind::NoDef => "the text defines no proc".into(),
@@ -129,6 +135,7 @@ impl Mistake {
                     }
                 }
             }
+            MistakeKind::LargeType => format!("the type of the value has more than {MOST_PARTS} parts"),
             MistakeKind::Infinite(ty) => format!("the type would contain itself: {ty}"),
             MistakeKind::Class { expected, found } => format!("expected {expected}, found {found}"),
             MistakeKind::Arity { callee, expected, found } => {
@@ -143,6 +150,7 @@ impl Mistake {
     fn help(&self) -> Option<String> {
         Some(match &*self.kind {
             MistakeKind::Indentation => "indent it as the line above, or as one around that".into(),
+            MistakeKind::TooHigh => "give a part of it a name".into(),
             MistakeKind::NoDef => "write `def name(parameters): ..`".into(),
             MistakeKind::NoReturn(_) => "end it with `return value`, in both arms of an `if`".into(),
             MistakeKind::Unreachable => "remove it, or the `return` before it".into(),

@@ -12,3 +12,13 @@ pub(crate) const CHUNK: usize = 16384;
 
 /// Elements of one task where each is a reduction of its own.
 pub(crate) const ROWS: usize = 256;
+
+/// Expressions inside of each other. A level takes two frames of inference and of a walk each: some kilobytes without
+/// optimisation.
+pub(crate) const MOST_HEIGHT: usize = 100;
+
+/// Calls of defs and lambdas inside of each other: a call takes about ten frames of a walk.
+pub(crate) const MOST_CALLS: usize = 64;
+
+/// Parts of a type. Tuples of tuples double them with each statement, and every type is written out once.
+pub(crate) const MOST_PARTS: usize = 4096;

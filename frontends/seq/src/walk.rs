@@ -112,6 +112,13 @@ pub(crate) trait Machine: Sized {
         round: Round<'_, Self>,
         span: Span,
     ) -> Result<Self::Data, Self::Fault>;
+    /// A call begins.
+    ///
+    /// # Errors
+    /// There are too many around it.
+    fn enter(&mut self, span: Span) -> Result<(), Self::Fault>;
+    /// The call that began last ended.
+    fn leave(&mut self);
     /// Primitives that run next are those of a def of the prelude, which was called at `span`; `None` behind that.
     fn in_prelude(&mut self, span: Option<Span>);
     /// The value of `name` is computed next; `None` behind that.
@@ -203,7 +210,10 @@ fn apply<M: Machine>(
         let all = all.ok_or_else(|| machine.confused(span))?;
         body(machine, closure, all)
     };
-    machine.repeat(data, &mut round, span)
+    machine.enter(span)?;
+    let value = machine.repeat(data, &mut round, span);
+    machine.leave();
+    value
 }
 
 fn data_of<D>(value: Value<D>) -> Option<D> {

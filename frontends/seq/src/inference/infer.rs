@@ -233,6 +233,10 @@ impl Infer {
                 ty
             }
         };
+        if self.table.is_large(&ty) {
+            self.mistake(expr.span, MistakeKind::LargeType);
+            return self.fresh();
+        }
         self.note(expr.id, &ty);
         ty
     }

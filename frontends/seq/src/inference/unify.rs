@@ -1,6 +1,7 @@
 //! The table of type variables, and the equations between types.
 
 use crate::mistake::{MistakeKind, Wanted};
+use crate::tuning::MOST_PARTS;
 use crate::types::{Class, Scheme, Type, Variable};
 use std::collections::HashMap;
 
@@ -141,6 +142,24 @@ impl Table {
     pub(super) fn restrict(&mut self, ty: &Type, class: Class) -> Result<(), Box<MistakeKind>> {
         let wanted = self.fresh(class);
         self.unify(&wanted, ty)
+    }
+
+    /// Returns true if a type has more parts than [`MOST_PARTS`], each use of a part counted.
+    pub(super) fn is_large(&self, ty: &Type) -> bool {
+        let mut todo = vec![ty.clone()];
+        for _ in 0..MOST_PARTS {
+            let Some(ty) = todo.pop() else { return false };
+            match self.shallow(&ty) {
+                Type::Scalar(_) | Type::Variable(_) => {}
+                Type::Seq(element) => todo.push((*element).clone()),
+                Type::Tuple(parts) => todo.extend(parts.iter().cloned()),
+                Type::Function(params, result) => {
+                    todo.extend(params.iter().cloned());
+                    todo.push((*result).clone());
+                }
+            }
+        }
+        true
     }
 
     /// The scheme of `ty` behind a def: variables of deeper levels are its own.

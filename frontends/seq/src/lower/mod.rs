@@ -30,6 +30,7 @@ use crate::module::Module;
 use crate::primitive::Primitive;
 use crate::signature::Signature;
 use crate::span::Span;
+use crate::tuning::MOST_CALLS;
 use crate::types::{Type, Variable};
 use crate::walk::{self, Flow, Machine, Round, Value};
 use halide::prelude::Pipeline;
@@ -58,7 +59,7 @@ pub(crate) fn lower(
     types: HashMap<Variable, Type>,
     signature: &Signature,
 ) -> std::result::Result<Lowered, Error> {
-    let mut lower = Lower::new(images::Images::new(signature));
+    let mut lower = Lower::new(images::Images::new(signature), signature);
     let arguments = signature.arguments.iter().map(|form| inputs::argument(&lower.inputs, form)).collect();
     let value = walk::call(&mut lower, module, types, arguments)?;
     let result = lower.output(&value)?;
@@ -149,6 +150,15 @@ impl Machine for Lower {
 
     fn repeat(&mut self, arguments: Vec<Sym>, round: Round<'_, Self>, span: Span) -> Result<Sym> {
         self.rounds(arguments, round, span)
+    }
+
+    fn enter(&mut self, span: Span) -> Result<()> {
+        self.calls += 1;
+        if self.calls > MOST_CALLS { Err(Fault::new(span, FaultKind::Calls)) } else { Ok(()) }
+    }
+
+    fn leave(&mut self) {
+        self.calls -= 1;
     }
 
     fn in_prelude(&mut self, span: Option<Span>) {

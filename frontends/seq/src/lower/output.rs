@@ -121,14 +121,9 @@ impl Lower {
         let Some(size) = self.inputs.elements_of(descriptor) else { return self.confuse(span) };
         let depth = self.depth;
         let parts = self.under(&pull.domain, span, |lower, position| (pull.element)(lower, &position))?;
-        let rows_of_rows = match &parts {
-            Sym::Seq(inner) => Some(inner.clone()),
-            _ => None,
-        };
-        if rows_of_rows.is_some() {
+        let Some(leaves) = parts.leaves() else {
             return self.unsupported(span, "a result of sequences in three levels");
-        }
-        let Some(leaves) = parts.leaves() else { return self.unsupported(span, "a result of sequences in tuples") };
+        };
         let mut outputs = Vec::new();
         for i in 0..leaves.len() {
             let of = pull.element.clone();

@@ -9,16 +9,20 @@ use super::size::Size;
 use super::stage::{Check, Stage};
 use crate::ast::Name;
 use crate::fault::{Fault, FaultKind};
+use crate::signature::Signature;
 use crate::span::Span;
 use halide::prelude::{Expr, ExprMethods, Func, Var};
 use halide_core::types::ScalarType::{self, Bool, I32};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 pub(crate) type Result<T> = std::result::Result<T, Fault>;
 
 /// Names of the coordinates of maps, by depth.
 pub(crate) const COORDINATES: [&str; 8] = ["i", "j", "k", "l", "m", "n", "o", "p"];
+
+/// The word of schedules that gives names to numbers.
+const NUMBERS: &str = "let";
 
 /// The Funcs, names and checks made so far.
 pub(crate) struct Lower {
@@ -28,9 +32,12 @@ pub(crate) struct Lower {
     pub(crate) depth: usize,
     /// Conditions that hold where the code at hand counts.
     pub(crate) guards: Vec<Leaf>,
+    /// The number of calls around.
+    pub(crate) calls: usize,
     /// The number of operators of reductions around, which cannot hold sequences.
     pub(crate) operators: usize,
-    pub(crate) names: HashMap<String, usize>,
+    /// Names of inputs and Funcs.
+    pub(crate) names: HashSet<String>,
     /// The name of the value that is computed, for Funcs.
     pub(crate) hint: Option<Name>,
     pub(crate) filters: usize,
@@ -43,14 +50,16 @@ pub(crate) struct Lower {
 
 impl Lower {
     /// Nothing is made yet.
-    pub(crate) fn new(inputs: Images) -> Lower {
+    pub(crate) fn new(inputs: Images, signature: &Signature) -> Lower {
+        let buffers = signature.buffers.iter().map(|(name, ..)| name.clone());
         Lower {
             inputs,
             vars: COORDINATES.iter().map(|name| Var::new(name).expr()).collect(),
             depth: 0,
             guards: Vec::new(),
+            calls: 0,
             operators: 0,
-            names: HashMap::new(),
+            names: buffers.chain(signature.scalars.iter().map(|(name, _)| name.clone())).collect(),
             hint: None,
             filters: 0,
             prelude: None,
@@ -73,12 +82,17 @@ impl Lower {
         self.fault(span, FaultKind::Confused)
     }
 
-    /// A name that no other Func has: the hint's, or `name`.
+    /// A name that no other Func has: the hint's, if schedules can say it, or `name`; with a number if need be.
     pub(crate) fn fresh_name(&mut self, name: &str) -> String {
-        let name = self.hint.take().map_or_else(|| name.to_string(), |hint| hint.to_string());
-        let count = self.names.entry(name.clone()).or_insert(0);
-        *count += 1;
-        if *count == 1 { name } else { format!("{name}_{count}") }
+        let hint = self.hint.take().filter(|hint| hint.is_ascii() && **hint != *NUMBERS);
+        let name = hint.map_or_else(|| name.to_string(), |hint| hint.to_string());
+        let mut unique = name.clone();
+        let mut number = 1;
+        while !self.names.insert(unique.clone()) {
+            number += 1;
+            unique = format!("{name}_{number}");
+        }
+        unique
     }
 
     /// A Func cannot be defined in the operator of a reduction.

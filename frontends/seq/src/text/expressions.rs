@@ -5,6 +5,7 @@ use super::parse::{Parser, Result};
 use crate::ast::{Expr, ExprKind, Function, Pattern, Statement};
 use crate::primitive::Primitive;
 use crate::span::Span;
+use crate::tuning::MOST_HEIGHT;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use std::sync::Arc;
 
@@ -23,7 +24,13 @@ const COMPARISONS: [(&str, BinOp); 6] =
 
 impl Parser {
     fn node(&mut self, span: Span, kind: ExprKind) -> Expr {
-        Expr { id: self.numbering.next(), span, kind }
+        let height = kind.height();
+        if height <= MOST_HEIGHT {
+            return Expr { id: self.numbering.next(), span, height, kind };
+        }
+        // What is too high is left out, and told once.
+        self.too_high(span);
+        Expr { id: self.numbering.next(), span, height: 1, kind: ExprKind::Int(0) }
     }
 
     /// `then if condition else otherwise`

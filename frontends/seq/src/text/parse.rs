@@ -96,6 +96,13 @@ impl Parser {
         Err(self.mistake(self.span(), MistakeKind::Unexpected { expected, found }))
     }
 
+    /// Records that an expression is too high, once for a text.
+    pub(super) fn too_high(&mut self, span: Span) {
+        if self.mistakes.iter().all(|mistake| *mistake.kind != MistakeKind::TooHigh) {
+            self.mistake(span, MistakeKind::TooHigh);
+        }
+    }
+
     /// Calls `inner` one level deeper: a text cannot make the stack overflow.
     pub(super) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Parser) -> Result<T>) -> Result<T> {
         if self.depth == MOST_NESTING {

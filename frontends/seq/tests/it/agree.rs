@@ -275,3 +275,20 @@ fn indices_of_every_integer_type() {
     assert!(everywhere.value(&[ints(&x), Data::values(&[-1i8]).unwrap()]).is_err());
     assert!(everywhere.value(&[ints(&x), Data::values(&[u64::MAX]).unwrap()]).is_err());
 }
+
+/// Names of values become names of Funcs, whatever they are.
+#[test]
+fn names_that_are_taken() {
+    let text = "
+def f(x, n):
+    x = scan(op_add, x)
+    x_2 = scan(op_add, x)
+    x = scan(op_add, x_2)
+    n = sum(x) + n
+    let = scan(op_max, x)
+    r = scan(op_min, let)
+    été = scan(op_add, r)
+    result = rscan(op_add, été)
+    return result, n, x";
+    assert!(value(text, &[ints(&[3, 1, 2]), 4.into()]).is_ok());
+}

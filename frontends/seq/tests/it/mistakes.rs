@@ -1,6 +1,6 @@
 //! Mistakes of procs as text: each with its line and column, and all of a text at once.
 
-use halide_seq::Proc;
+use halide_seq::{Place, Proc};
 
 fn mistakes(text: &str) -> String {
     Proc::parse(text).unwrap_err().to_string()
@@ -57,5 +57,29 @@ fn mistakes_of_types() {
         ("def f(vals): return sum(valz)", "1:25: `valz` is not defined\n  help: did you mean `vals`?"),
     ] {
         assert_eq!(mistakes(text), expected, "{text}");
+    }
+}
+
+/// Texts that nobody writes by hand end with a mistake, not with the stack.
+#[test]
+fn long_and_deep_texts() {
+    let chain = format!("def f(x): return x{}", " + x".repeat(100_000));
+    assert!(mistakes(&chain).contains("too many operators"), "{}", mistakes(&chain));
+    let deep = format!("def f(x): return {}x{}", "(".repeat(5000), ")".repeat(5000));
+    assert!(mistakes(&deep).contains("at most 64 nested brackets"));
+    let signs = format!("def f(x): return {}x", "-".repeat(5000));
+    assert!(mistakes(&signs).contains("at most 64 nested brackets"));
+    let calls = format!("def f(x): return x{}", "[0]".repeat(100_000));
+    assert!(mistakes(&calls).contains("too many operators"));
+    let doubled = (1..60).map(|k| format!("    a{k} = (a{}, a{})\n", k - 1, k - 1)).collect::<String>();
+    assert!(mistakes(&format!("def f(a0):\n{doubled}    return a59\n")).contains("more than 4096 parts"));
+    let pairs = format!("def pair(a): return a, a\ndef f(x): return {}x{}", "pair(".repeat(20), ")".repeat(20));
+    assert!(mistakes(&pairs).contains("more than 4096 parts"));
+    let mut defs = "def f0(x): return x + 1\n".to_string();
+    (1..2000).for_each(|k| defs += &format!("def f{k}(x): return f{}(x) * 2\n", k - 1));
+    let proc = Proc::parse(&defs).unwrap();
+    for place in [Place::host(), Place::cpu(1)] {
+        let error = place.call(&proc, [3.into()]).unwrap_err().to_string();
+        assert!(error.contains("more than 64 calls"), "{error}");
     }
 }
