@@ -201,10 +201,9 @@ impl Bound {
                 SeqForm::Zipped(parts.iter().enumerate().map(part).collect())
             }
             Data::Rows(Rows { offsets, elements }) => {
-                let same = self.signature.buffers.iter().zip(&self.buffers).position(|((_, _, is_offsets), known)| {
-                    *is_offsets
-                        && (known.shares_memory(offsets.as_any()) || known.first_difference(offsets.as_any()).is_none())
-                });
+                let known = self.signature.buffers.iter().zip(&self.buffers);
+                let same =
+                    known.into_iter().position(|((_, _, is_offsets), known)| *is_offsets && are_equal(known, offsets));
                 let number = match same {
                     Some(number) => number,
                     None => self.buffer(offsets.as_any(), &format!("{name}_offsets"), true),
@@ -223,6 +222,15 @@ impl Bound {
         self.signature.buffers.push((name.to_string(), buffer.ty(), is_offsets));
         self.buffers.len() - 1
     }
+}
+
+/// Returns true if a buffer has the same offsets.
+fn are_equal(known: &AnyBuffer, offsets: &Buffer<i32>) -> bool {
+    if known.shares_memory(offsets.as_any()) {
+        return true;
+    }
+    let known = known.typed::<i32>();
+    known.is_ok_and(|known| known.as_slice().is_some() && known.as_slice() == offsets.as_slice())
 }
 
 impl Prepared {
