@@ -10,5 +10,6 @@ pub mod graphs;
 pub mod output;
 pub mod polyhedral;
 pub mod rounds;
+pub mod serve;
 pub mod sparse;
 pub mod untuned;

@@ -59,7 +59,7 @@ pub struct Matrix {
     pub columns: Vec<i32>,
     /// The elements.
     pub values: Vec<f64>,
-    /// As many elements as there are columns.
+    /// The vector, with an element for each column.
     pub vector: Vec<f64>,
 }
 

@@ -9,9 +9,9 @@ use halide_apps::input::Input;
 use halide_benches::at_root;
 use halide_benches::contractions::{Case, Gru, blocks, deep_bench, int8, resnet50};
 use halide_benches::rounds::milliseconds;
+use halide_benches::serve::serve;
 use serde_json::json;
 use std::fmt::Display;
-use std::io::BufRead;
 use std::time::{Duration, Instant};
 
 /// The samples of a profile.
@@ -116,21 +116,6 @@ fn recurrent(layer: &Gru, options: &Options) -> Result<(), String> {
     let call = call.threads(options.threads);
     let mut done = call.run().map_err(text)?;
     serve(&mut || call.run_into(&mut done).map_err(text))
-}
-
-/// Reads numbers of runs, and prints the milliseconds of each.
-fn serve(run: &mut dyn FnMut() -> Result<(), String>) -> Result<(), String> {
-    for line in std::io::stdin().lock().lines() {
-        let runs: usize = line.map_err(text)?.trim().parse().map_err(text)?;
-        let mut times = Vec::new();
-        for _ in 0..runs {
-            let begin = Instant::now();
-            run()?;
-            times.push(milliseconds(begin.elapsed()));
-        }
-        println!("{}", json!(times));
-    }
-    Ok(())
 }
 
 /// A contraction with its code and its inputs.

@@ -2,15 +2,14 @@
 //! of each run as a JSON list; the protocol of `benches/peers`.
 
 use clap::{Parser, ValueEnum};
-use halide_benches::rounds::milliseconds;
+use halide_benches::serve::serve;
 use halide_benches::sparse::{Matrix, SHAPES};
 use halide_seq::{Data, Nest, Place, Proc};
 use serde_json::json;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// The ways to multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,18 +98,4 @@ fn arguments(matrix: &Matrix) -> Result<[Data; 3], halide_seq::Error> {
 
 fn text(error: impl Display) -> String {
     error.to_string()
-}
-
-fn serve(run: &mut dyn FnMut() -> Result<(), String>) -> Result<(), String> {
-    for line in std::io::stdin().lock().lines() {
-        let runs: usize = line.map_err(text)?.trim().parse().map_err(text)?;
-        let mut times = Vec::new();
-        for _ in 0..runs {
-            let begin = Instant::now();
-            run()?;
-            times.push(milliseconds(begin.elapsed()));
-        }
-        println!("{}", json!(times));
-    }
-    Ok(())
 }

@@ -46,6 +46,7 @@ impl Data {
     /// # Errors
     /// The offsets do not begin at 0, fall, or do not end with the elements; `elements` are no sequence.
     pub fn rows(elements: Data, offsets: &[i32]) -> Result<Data, Error> {
+        elements.check()?;
         let count = elements.len().ok_or(Error::NotASequence)?;
         let falls = offsets.windows(2).position(|pair| pair[0] > pair[1]);
         if let Some(at) = falls {
@@ -61,6 +62,31 @@ impl Data {
         let extent = i32::try_from(offsets.len()).unwrap_or(i32::MAX);
         let offsets = Buffer::from_slice([extent], offsets)?;
         Ok(Data::Rows(Rows { offsets, elements: Box::new(elements) }))
+    }
+
+    /// Checks what the variants of this type let through: sequences of tuples whose parts have other lengths, and
+    /// buffers that are no sequence.
+    ///
+    /// # Errors
+    /// The first part that is wrong.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self {
+            Data::Scalar(_) => Ok(()),
+            Data::Tuple(parts) => parts.iter().try_for_each(Data::check),
+            Data::Values(buffer) => match buffer.dims() {
+                [dim] if dim.min == 0 => Ok(()),
+                _ => Err(Error::NotASequence),
+            },
+            Data::Zipped(parts) => {
+                parts.iter().try_for_each(Data::check)?;
+                let first = self.len().ok_or(Error::NotASequence)?;
+                let lengths = parts.iter().map(|part| part.len().ok_or(Error::NotASequence));
+                let lengths = lengths.collect::<Result<Vec<usize>, Error>>()?;
+                let other = lengths.into_iter().find(|length| *length != first);
+                other.map_or(Ok(()), |other| Err(Error::ZippedLengths { first, other }))
+            }
+            Data::Rows(rows) => rows.elements.check(),
+        }
     }
 
     /// The number of elements of a sequence.

@@ -42,6 +42,13 @@ pub enum Error {
         /// The number of elements.
         count: usize,
     },
+    /// The parts of a sequence of tuples that have different lengths.
+    ZippedLengths {
+        /// The length of the first part.
+        first: usize,
+        /// The length of another one.
+        other: usize,
+    },
     /// Data that are no sequence of this type.
     NotASequence,
     /// Data that are no scalar of this type.
@@ -72,7 +79,13 @@ impl fmt::Display for Error {
                     name(last)
                 )
             }
-            Error::NotASequence => f.write_str("the data are no sequence of scalars of this type"),
+            Error::ZippedLengths { first, other } => write!(
+                f,
+                "the parts of a sequence of tuples have {first} and {other} elements\n  help: give each of them as many"
+            ),
+            Error::NotASequence => f.write_str(
+                "the data are no sequence of scalars of this type\n  help: give a buffer of one dimension from 0 on",
+            ),
             Error::NotAScalar => f.write_str("the data are no scalar of this type"),
         }
     }

@@ -1,7 +1,7 @@
 //! The mistakes that only a run finds, and what cannot be lowered.
 
 use crate::span::Span;
-use crate::tuning::MOST_CALLS;
+use crate::tuning::{MOST_CALLS, MOST_ROUNDS};
 use crate::types::Type;
 use halide_core::debug_is_display;
 use std::fmt;
@@ -48,7 +48,12 @@ pub enum FaultKind {
     },
     /// Calls inside of each other that are too many.
     Calls,
-    /// A def that calls itself for ever.
+    /// More elements than the interpreter has memory for.
+    TooLong {
+        /// The number.
+        length: usize,
+    },
+    /// A def that calls itself again and again.
     Endless,
     /// An argument of another type than the proc takes.
     Argument {
@@ -76,9 +81,17 @@ impl Fault {
     pub(crate) fn new(span: Span, kind: FaultKind) -> Fault {
         Fault { span, kind: Box::new(kind) }
     }
+}
 
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason())
+    }
+}
+
+impl FaultKind {
     fn reason(&self) -> String {
-        match &*self.kind {
+        match self {
             FaultKind::Outside { primitive, position: None, index, extent } => {
                 format!("`{primitive}` has index {index} where there are {extent} elements")
             }
@@ -90,7 +103,8 @@ impl Fault {
             }
             FaultKind::Negative { primitive, length } => format!("`{primitive}` cannot make {length} elements"),
             FaultKind::Calls => format!("more than {MOST_CALLS} calls are inside of each other"),
-            FaultKind::Endless => "the def calls itself for ever".into(),
+            FaultKind::TooLong { length } => format!("{length} elements are too many for the interpreter of procs"),
+            FaultKind::Endless => format!("the def calls itself more than {MOST_ROUNDS} times"),
             FaultKind::Argument { parameter, expected, found } => {
                 let names = Type::display_together(&[expected, found]);
                 format!("argument {} is {}, but {} is expected", parameter + 1, names[1], names[0])
@@ -104,7 +118,7 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.span, self.reason())
+        write!(f, "{}: {}", self.span, self.kind)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::module::Module;
 use crate::primitive::Primitive;
 use crate::span::Span;
-use crate::tuning::MOST_CALLS;
+use crate::tuning::{MOST_CALLS, MOST_ELEMENTS, MOST_ROUNDS};
 use crate::types::{Type, Variable};
 use crate::walk::{self, Flow, Machine, Round, Value, apply_value};
 use halide_core::types::ScalarType;
@@ -121,7 +121,7 @@ impl Machine for Interpreter {
     }
 
     fn repeat(&mut self, mut arguments: Vec<Datum>, round: Round<'_, Self>, span: Span) -> Result<Datum> {
-        for _ in 0..i32::MAX {
+        for _ in 0..MOST_ROUNDS {
             match round(self, arguments)? {
                 Flow::Done(value) => return Ok(value),
                 Flow::Again(next) => arguments = next,
@@ -188,7 +188,11 @@ impl Run<'_> {
     /// A number of elements.
     fn length(&self, i: usize) -> Result<usize> {
         let length = self.scalar(i)?.as_i64();
-        usize::try_from(length).or_else(|_| self.fault(FaultKind::Negative { primitive: self.name, length }))
+        match usize::try_from(length) {
+            Ok(length) if length > MOST_ELEMENTS => self.fault(FaultKind::TooLong { length }),
+            Ok(length) => Ok(length),
+            Err(_) => self.fault(FaultKind::Negative { primitive: self.name, length }),
+        }
     }
 
     /// Calls the function that is the first argument; `result` is the type of its value.

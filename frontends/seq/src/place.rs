@@ -100,6 +100,7 @@ impl Place {
     /// Arguments of other types, lengths that differ, indices that are none, what no pipeline says.
     pub fn call(&self, proc: &Proc, arguments: impl IntoIterator<Item = Data>) -> Result<Data, Error> {
         let arguments: Vec<Data> = arguments.into_iter().collect();
+        arguments.iter().try_for_each(Data::check)?;
         let bound = bind(proc, &arguments);
         let types = types_of(proc, &bound.signature)?;
         if self.engine.is_none() {
@@ -123,6 +124,7 @@ impl Place {
     /// Those of [`Place::call`] before a run.
     pub fn report(&self, proc: &Proc, arguments: impl IntoIterator<Item = Data>) -> Result<Report, Error> {
         let arguments: Vec<Data> = arguments.into_iter().collect();
+        arguments.iter().try_for_each(Data::check)?;
         let bound = bind(proc, &arguments);
         let types = types_of(proc, &bound.signature)?;
         let lowered = lower::lower(&proc.module, types, &bound.signature)?;
@@ -169,7 +171,7 @@ fn bind(proc: &Proc, arguments: &[Data]) -> Bound {
     for (i, argument) in arguments.iter().enumerate() {
         let name = match params.get(i) {
             Some(crate::ast::Pattern::Name(name, ..)) => name.to_string(),
-            _ => format!("argument{i}"),
+            _ => format!("argument.{i}"),
         };
         let form = bound.form(argument, &name);
         bound.signature.arguments.push(form);
@@ -186,7 +188,7 @@ impl Bound {
                 Form::Scalar(value.ty(), self.scalars.len() - 1)
             }
             Data::Tuple(parts) => {
-                let part = |(i, part): (usize, &Data)| self.form(part, &format!("{name}_{i}"));
+                let part = |(i, part): (usize, &Data)| self.form(part, &format!("{name}.{i}"));
                 Form::Tuple(parts.iter().enumerate().map(part).collect())
             }
             Data::Values(_) | Data::Zipped(_) | Data::Rows(_) => Form::Seq(self.sequence(data, name)),
@@ -197,7 +199,7 @@ impl Bound {
         match data {
             Data::Values(buffer) => SeqForm::Values(buffer.ty(), self.buffer(buffer, name, false)),
             Data::Zipped(parts) => {
-                let part = |(i, part): (usize, &Data)| self.sequence(part, &format!("{name}_{i}"));
+                let part = |(i, part): (usize, &Data)| self.sequence(part, &format!("{name}.{i}"));
                 SeqForm::Zipped(parts.iter().enumerate().map(part).collect())
             }
             Data::Rows(Rows { offsets, elements }) => {
@@ -206,7 +208,7 @@ impl Bound {
                     known.into_iter().position(|((_, _, is_offsets), known)| *is_offsets && are_equal(known, offsets));
                 let number = match same {
                     Some(number) => number,
-                    None => self.buffer(offsets.as_any(), &format!("{name}_offsets"), true),
+                    None => self.buffer(offsets.as_any(), &format!("{name}.offsets"), true),
                 };
                 SeqForm::Rows(number, Box::new(self.sequence(elements, name)))
             }

@@ -22,3 +22,10 @@ pub(crate) const MOST_CALLS: usize = 64;
 
 /// Parts of a type. Tuples of tuples double them with each statement, and every type is written out once.
 pub(crate) const MOST_PARTS: usize = 4096;
+
+/// Elements of a sequence that the interpreter makes of a number: each takes some 40 bytes there.
+pub(crate) const MOST_ELEMENTS: usize = 1 << 26;
+
+/// Rounds of a def that calls itself, for one element: what goes on after a million is taken not to end, and the
+/// interpreter of pipelines, which words the error, is there in a second.
+pub(crate) const MOST_ROUNDS: i32 = 1 << 20;

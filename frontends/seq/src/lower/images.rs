@@ -7,9 +7,9 @@ use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use std::collections::HashMap;
 
-/// The parameter that says how many elements of a buffer count.
+/// The parameter that says how many elements of a buffer count. No name of a text has a point in it.
 pub(crate) fn length_name(buffer: &str) -> String {
-    format!("{buffer}_length")
+    format!("{buffer}.length")
 }
 
 /// The images and parameters of a pipeline.

@@ -27,7 +27,7 @@ pub(crate) enum Out {
 #[derive(Clone, Debug)]
 pub(crate) enum OutDomain {
     Size(Size),
-    /// As many as the output without dimensions says.
+    /// The number that an output without dimensions says.
     Count(usize),
     /// The elements of all rows around.
     Inner,

@@ -6,6 +6,7 @@ use super::stage::Role;
 use super::state::{Depths, Leaf, Lower, Result, Sym};
 use crate::fault::FaultKind;
 use crate::span::Span;
+use crate::tuning::MOST_ROUNDS;
 use crate::walk::{Flow, Round};
 use halide::prelude::{IntoExpr, RDom, select};
 use halide_core::types::ScalarType::{self, Bool, I32};
@@ -55,7 +56,7 @@ impl Lower {
         first.push(Leaf::constant(0.expr(), I32, None));
         definition.func.define(here.clone(), together(&first));
         let name = self.fresh_domain();
-        let r = RDom::named(&name, [(0, i32::MAX)]);
+        let r = RDom::named(&name, [(0, MOST_ROUNDS)]);
         let before = self.values(&definition.func, &here, &types);
         r.where_(before[types.len() - 2].expr);
         self.operators += 1;
@@ -74,7 +75,15 @@ impl Lower {
         definition.func.define(here, halide::prelude::tuple(after));
         self.stage(&definition, Role::Rounds, vec![vec![format!("{name}.x")]]);
         let stored = self.finish(definition, &types, depths);
-        Ok(like.with_leaves(&mut stored.into_iter().skip(state.leaves.len())))
+        let goes_on = stored[types.len() - 2].expr;
+        let ended = |leaf: Leaf| {
+            let depths = leaf.depths;
+            let message = format!("{span}: {}", FaultKind::Endless);
+            Leaf { depths, ..self.required(!goes_on, leaf, message) }
+        };
+        let results =
+            stored.iter().skip(state.leaves.len()).take(results.len()).cloned().map(ended).collect::<Vec<_>>();
+        Ok(like.with_leaves(&mut results.into_iter()))
     }
 
     fn state(&self, arguments: Vec<Sym>, next: &[Sym], span: Span) -> Result<State> {

@@ -292,3 +292,33 @@ def f(x, n):
     return result, n, x";
     assert!(value(text, &[ints(&[3, 1, 2]), 4.into()]).is_ok());
 }
+
+/// Data that are no sequences are errors before anything runs, and names of arguments are the user's.
+#[test]
+fn data_that_are_no_sequences() {
+    let proc = Proc::parse("def f(x): return map(lambda (a, b): a + b, x)").unwrap();
+    let uneven = Data::Zipped(vec![ints(&[1, 2, 3]), ints(&[1])]);
+    let flat = Proc::parse("def f(x): return sum(x)").unwrap();
+    let point = halide::prelude::AnyBuffer::new(halide::prelude::I32, [0i32; 0]).unwrap();
+    let plane = halide::prelude::AnyBuffer::new(halide::prelude::I32, [2, 2]).unwrap();
+    for place in [Place::host(), Place::cpu(1)] {
+        let error = place.call(&proc, [uneven.clone()]).unwrap_err().to_string();
+        assert!(error.contains("3 and 1 elements"), "{error}");
+        for buffer in [&point, &plane] {
+            assert!(place.call(&flat, [buffer.clone().into()]).is_err());
+        }
+    }
+    assert!(Data::rows(uneven, &[0, 3]).is_err());
+    let text = "def f(x, x_length, x_offsets): return sum(x) + x_length + sum(map(sum, x_offsets))";
+    let arguments = [ints(&[1, 2]), 3.into(), rows(&[4, 5], &[0, 1, 2])];
+    assert_eq!(value(text, &arguments).unwrap(), Datum::Scalar(15.into()));
+}
+
+#[test]
+fn rounds_that_never_end() {
+    let text = "
+def g(n, k): return n if n == 1 else g(n + k - k, k)
+def f(x): return map(lambda a: g(a, a), x)";
+    let error = Place::cpu(1).call(&Proc::parse(text).unwrap(), [ints(&[1, 2])]).unwrap_err();
+    assert_eq!(error.to_string(), "2:5: the def calls itself more than 1048576 times");
+}
